@@ -14,11 +14,21 @@
 
 /* Readers of SARIF cut what is longer; the largest savings come first. */
 enum { MOST_RESULTS = 200 };
+/* What GitHub takes of a description, in characters. */
+enum { MOST_DESCRIPTION = 1024 };
 
 static const char *const levels[] = {[GMT_SEVERITY_NOTE] = "note",
                                      [GMT_SEVERITY_LOW] = "note",
                                      [GMT_SEVERITY_MEDIUM] = "warning",
                                      [GMT_SEVERITY_HIGH] = "error"};
+
+/* What the places of a report are named by. */
+struct sarif {
+    const struct gmt_report *report;
+    const char *root;   /* of the repository; NULL: unknown */
+    const char **names; /* of sources that the compiler was given relative to a folder: each once */
+    size_t name_count;
+};
 
 /* {"text": ...}, SARIF's shape of everything that people read. */
 static json_t *message(const char *text)
@@ -48,9 +58,34 @@ static json_t *uri(const char *scheme, const char *path)
     return json != NULL ? json : json_null();
 }
 
-static json_t *artifact(const struct gmt_writer_options *options, const char *file)
+/*
+ * Relative to the repository, or NULL. Host code may be known as "src/a.cu" and device code as "/build/src/a.cu":
+ * where the repository is not at hand, the former tells what to cut from the latter.
+ */
+static const char *name_in_repository(const struct sarif *s, const char *file)
 {
-    const char *relative = gmt_source_relative(options->source_root, file);
+    const char *relative = gmt_source_relative(s->root, file);
+    size_t length = strlen(file);
+
+    for (size_t i = 0; relative == NULL && i < s->name_count; i++) {
+        size_t end = strlen(s->names[i]);
+
+        if (length > end && file[length - end - 1] == '/' &&
+            strcmp(file + length - end, s->names[i]) == 0) {
+            relative = file + length - end;
+        }
+    }
+    return relative;
+}
+
+static bool in_repository(const struct sarif *s, const char *file)
+{
+    return file != NULL && name_in_repository(s, file) != NULL;
+}
+
+static json_t *artifact(const struct sarif *s, const char *file)
+{
+    const char *relative = name_in_repository(s, file);
 
     if (relative != NULL) {
         return json_pack("{so, ss}", "uri", uri("", relative), "uriBaseId", "%SRCROOT%");
@@ -59,10 +94,10 @@ static json_t *artifact(const struct gmt_writer_options *options, const char *fi
 }
 
 /* Code scanning wants a line of each: the first stands for a file as a whole. */
-static json_t *physical(const struct gmt_writer_options *options, const char *file, int64_t line)
+static json_t *physical(const struct sarif *s, const char *file, int64_t line)
 {
-    return json_pack("{so, s{sI}}", "artifactLocation", artifact(options, file), "region",
-                     "startLine", (json_int_t)(line > 0 ? line : 1));
+    return json_pack("{so, s{sI}}", "artifactLocation", artifact(s, file), "region", "startLine",
+                     (json_int_t)(line > 0 ? line : 1));
 }
 
 static json_t *logical(const struct gmt_where *w)
@@ -82,46 +117,67 @@ struct sarif_line {
     int64_t line;
 };
 
-static bool in_repository(const struct gmt_writer_options *options, const char *file)
+/* A line of the repository in which the access stands, else one that it was inlined at. */
+static struct sarif_line line_of(const struct sarif *s, const struct gmt_finding_line *line)
 {
-    return file != NULL && gmt_source_relative(options->source_root, file) != NULL;
-}
-
-/* The line that causes the most, where lines are known; else where the call or launch stands, or the nearest
- * caller in a file of the repository (that of the compiler's launch stub is none). */
-static struct sarif_line place_of(const struct gmt_writer_options *options,
-                                  const struct gmt_finding *f)
-{
-    const struct gmt_where *w = &f->where;
-
-    if (f->line_count > 0 && f->lines[0].file != NULL) {
-        return (struct sarif_line){f->lines[0].file, f->lines[0].line};
+    if (in_repository(s, line->file)) {
+        return (struct sarif_line){line->file, line->line};
     }
-    if (w->file != NULL) {
-        return (struct sarif_line){w->file, w->line};
-    }
-    for (size_t i = 0; i < w->stack_depth; i++) {
-        if (in_repository(options, w->stack[i].file)) {
-            return (struct sarif_line){w->stack[i].file, w->stack[i].line};
+    for (size_t i = 0; i < line->chain.call_count; i++) {
+        const struct gmt_inline_call *call = &line->chain.calls[i];
+
+        if (in_repository(s, call->file)) {
+            return (struct sarif_line){call->file, call->line};
         }
     }
     return (struct sarif_line){0};
 }
 
 /*
+ * Code scanning shows what lies in the repository: the line that causes the most, where lines are known; else
+ * the call or launch, or its nearest caller (the compiler's launch stub is in no repository). Where none of
+ * them does, the first of them.
+ */
+static struct sarif_line place_of(const struct sarif *s, const struct gmt_finding *f)
+{
+    const struct gmt_where *w = &f->where;
+
+    for (size_t i = 0; i < f->line_count; i++) {
+        struct sarif_line place = line_of(s, &f->lines[i]);
+
+        if (place.file != NULL) {
+            return place;
+        }
+    }
+    if (in_repository(s, w->file)) {
+        return (struct sarif_line){w->file, w->line};
+    }
+    for (size_t i = 0; i < w->stack_depth; i++) {
+        if (in_repository(s, w->stack[i].file)) {
+            return (struct sarif_line){w->stack[i].file, w->stack[i].line};
+        }
+    }
+    if (f->line_count > 0 && f->lines[0].file != NULL) {
+        return (struct sarif_line){f->lines[0].file, f->lines[0].line};
+    }
+    return (struct sarif_line){w->file, w->line};
+}
+
+/*
  * A result without a physical location has code scanning of GitHub refuse the whole file. What has no place
  * goes to a file of the repository that the report names, at its first line; without one to the program.
  */
-static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_options *options)
+static json_t *fallback(const struct sarif *s)
 {
+    const struct gmt_report *r = s->report;
     const char *slash = r->exe != NULL ? strrchr(r->exe, '/') : NULL;
     const char *program = slash != NULL ? slash + 1 : r->exe;
 
     for (size_t i = 0; i < r->finding_count; i++) {
-        struct sarif_line place = place_of(options, &r->findings[i]);
+        struct sarif_line place = place_of(s, &r->findings[i]);
 
-        if (in_repository(options, place.file)) {
-            return physical(options, place.file, 1);
+        if (in_repository(s, place.file)) {
+            return physical(s, place.file, 1);
         }
     }
     if (program == NULL || program[0] == '\0') {
@@ -131,55 +187,58 @@ static json_t *fallback(const struct gmt_report *r, const struct gmt_writer_opti
                      "%SRCROOT%", "region", "startLine", 1);
 }
 
-static json_t *location(const struct gmt_report *r, const struct gmt_writer_options *options,
-                        const struct gmt_finding *f)
+static json_t *location(const struct sarif *s, const struct gmt_finding *f)
 {
-    struct sarif_line place = place_of(options, f);
+    struct sarif_line place = place_of(s, f);
 
     return json_pack("{so, so}", "logicalLocations", logical(&f->where), "physicalLocation",
-                     place.file != NULL ? physical(options, place.file, place.line)
-                                        : fallback(r, options));
+                     place.file != NULL ? physical(s, place.file, place.line) : fallback(s));
 }
 
-static void relate(json_t *array, const struct gmt_writer_options *options, const char *file,
-                   int64_t line, const char *what)
+static void relate(json_t *array, const struct sarif *s, const char *file, int64_t line,
+                   const char *what)
 {
-    json_array_append_new(array, json_pack("{so, so, so}", "id",
-                                           json_integer((json_int_t)json_array_size(array) + 1),
-                                           "physicalLocation", physical(options, file, line),
-                                           "message", message(what)));
+    json_array_append_new(
+        array, json_pack("{so, so, so}", "id", json_integer((json_int_t)json_array_size(array) + 1),
+                         "physicalLocation", physical(s, file, line), "message", message(what)));
+}
+
+static bool is_at(const struct sarif_line *place, const char *file, int64_t line)
+{
+    return place->line == line && place->file != NULL && strcmp(place->file, file) == 0;
 }
 
 /* The places that the first one leaves out: the launch, the lines of less weight. */
-static json_t *related(const struct gmt_writer_options *options, const struct gmt_finding *f)
+static json_t *related(const struct sarif *s, const struct gmt_finding *f)
 {
     json_t *array = json_array();
+    struct sarif_line first = place_of(s, f);
     bool by_line = f->line_count > 0 && f->lines[0].file != NULL;
 
-    if (by_line && f->where.file != NULL) {
-        relate(array, options, f->where.file, f->where.line, "launched here");
+    if (by_line && f->where.file != NULL && !is_at(&first, f->where.file, f->where.line)) {
+        relate(array, s, f->where.file, f->where.line, "launched here");
     }
     for (size_t i = 0; by_line && i < f->lines[0].chain.call_count; i++) {
         const struct gmt_inline_call *call = &f->lines[0].chain.calls[i];
 
-        if (call->file != NULL) {
-            relate(array, options, call->file, call->line, "inlined here");
+        if (call->file != NULL && !is_at(&first, call->file, call->line)) {
+            relate(array, s, call->file, call->line, "inlined here");
         }
     }
-    for (size_t i = by_line ? 1 : 0; i < f->line_count; i++) {
+    for (size_t i = 0; i < f->line_count; i++) {
         const struct gmt_finding_line *line = &f->lines[i];
         char text[64];
 
-        if (line->file == NULL) {
+        if (line->file == NULL || is_at(&first, line->file, line->line)) {
             continue;
         }
         snprintf(text, sizeof(text), "%.0f %% of the excess", 100 * line->share);
-        relate(array, options, line->file, line->line, text);
+        relate(array, s, line->file, line->line, text);
     }
     return array;
 }
 
-static json_t *stack(const struct gmt_writer_options *options, const struct gmt_where *w)
+static json_t *stack(const struct sarif *s, const struct gmt_where *w)
 {
     json_t *frames = json_array();
 
@@ -188,7 +247,7 @@ static json_t *stack(const struct gmt_writer_options *options, const struct gmt_
         json_t *place = json_object(), *frame;
 
         if (f->file != NULL) {
-            json_object_set_new(place, "physicalLocation", physical(options, f->file, f->line));
+            json_object_set_new(place, "physicalLocation", physical(s, f->file, f->line));
         }
         if (f->function != NULL) {
             json_object_set_new(place, "logicalLocations",
@@ -252,14 +311,15 @@ static json_t *said(const struct gmt_finding *f)
     return json;
 }
 
-static json_t *result(const struct gmt_report *r, const struct gmt_writer_options *options,
-                      const struct gmt_finding *f)
+static json_t *result(const struct sarif *s, const struct gmt_finding *f)
 {
-    json_t *json = json_pack("{ss, ss, so, s[o], s{so}, so}", "ruleId", f->rule, "level",
-                             levels[f->severity], "message", said(f), "locations",
-                             location(r, options, f), "partialFingerprints", "gmtrace/v1",
-                             gmt_json_text(f->fingerprint), "properties", properties(f));
-    json_t *places = related(options, f);
+    json_t *json = json_pack("{ss, ss, so, s[o], s{so, so}, so}", "ruleId", f->rule, "level",
+                             levels[f->severity], "message", said(f), "locations", location(s, f),
+                             "partialFingerprints", "gmtrace/v1", gmt_json_text(f->fingerprint),
+                             "primaryLocationLineHash", gmt_json_text(f->fingerprint), "properties",
+                             properties(f));
+    json_t *places = related(s, f);
+    const struct gmt_report *r = s->report;
 
     for (size_t i = 0; i < r->rule_count; i++) {
         if (strcmp(r->rules[i].id, f->rule) == 0) {
@@ -271,7 +331,7 @@ static json_t *result(const struct gmt_report *r, const struct gmt_writer_option
     }
     json_decref(places);
     if (f->where.stack_depth > 0) {
-        json_object_set_new(json, "stacks", stack(options, &f->where));
+        json_object_set_new(json, "stacks", stack(s, &f->where));
     }
     return json;
 }
@@ -279,6 +339,23 @@ static json_t *result(const struct gmt_report *r, const struct gmt_writer_option
 static json_t *help(const char *page)
 {
     return json_pack("{so, so}", "text", gmt_json_code(page), "markdown", gmt_json_code(page));
+}
+
+/* The first paragraph below "## What" of a rule's page, in one line. */
+static json_t *description(const char *page)
+{
+    static const char head[] = "\n## What\n";
+    const char *from = strstr(page, head);
+    char text[MOST_DESCRIPTION + 1];
+    size_t length = 0;
+
+    for (from = from != NULL ? from + sizeof(head) - 1 : page; *from == '\n'; from++) {
+    }
+    for (; *from != '\0' && strncmp(from, "\n\n", 2) != 0 && length < MOST_DESCRIPTION; from++) {
+        text[length++] = (char)(*from == '\n' ? ' ' : *from);
+    }
+    text[length] = '\0';
+    return message(text);
 }
 
 static json_t *rules(const struct gmt_report *r)
@@ -289,8 +366,9 @@ static json_t *rules(const struct gmt_report *r)
         const struct gmt_rule_result *rule = &r->rules[i];
 
         json_array_append_new(
-            array, json_pack("{ss, ss, so, so, s{ss}, s{s[ss]}}", "id", rule->id, "name",
-                             rule->slug, "shortDescription", message(rule->title), "help",
+            array, json_pack("{ss, ss, so, so, so, s{ss}, s{s[ss]}}", "id", rule->id, "name",
+                             rule->slug, "shortDescription", message(rule->title),
+                             "fullDescription", description(rule->explain), "help",
                              help(rule->explain), "defaultConfiguration", "level", "warning",
                              "properties", "tags", "performance", rule->category));
     }
@@ -314,13 +392,14 @@ static json_t *notifications(const struct gmt_report *r)
     return array;
 }
 
-static json_t *run(const struct gmt_report *r, const struct gmt_writer_options *options)
+static json_t *run(const struct sarif *s)
 {
+    const struct gmt_report *r = s->report;
     json_t *results = json_array();
     size_t n = r->finding_count < MOST_RESULTS ? r->finding_count : MOST_RESULTS;
 
     for (size_t i = 0; i < n; i++) {
-        json_array_append_new(results, result(r, options, &r->findings[i]));
+        json_array_append_new(results, result(s, &r->findings[i]));
     }
     return json_pack("{s{s{ss, so, so}}, s{s{so}}, s[{sb, so}], so, s{so, so, so, so, so, sI}}",
                      "tool", "driver", "name", "gmtrace", "version", gmt_json_text(r->tool_version),
@@ -333,13 +412,46 @@ static json_t *run(const struct gmt_report *r, const struct gmt_writer_options *
                      gmt_json_ns(r->own_ns), "findings", (json_int_t)r->finding_count);
 }
 
+static void add_name(struct sarif *s, const char *file)
+{
+    if (file == NULL || file[0] == '/' || gmt_source_relative(NULL, file) == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < s->name_count; i++) {
+        if (strcmp(s->names[i], file) == 0) {
+            return;
+        }
+    }
+    const char **slot = GMT_PUSH(s->report->arena, s->names, s->name_count);
+    if (slot != NULL) {
+        *slot = file;
+    }
+}
+
+static void collect_names(struct sarif *s)
+{
+    for (size_t i = 0; i < s->report->finding_count && i < MOST_RESULTS; i++) {
+        const struct gmt_finding *f = &s->report->findings[i];
+
+        add_name(s, f->where.file);
+        for (size_t k = 0; k < f->where.stack_depth; k++) {
+            add_name(s, f->where.stack[k].file);
+        }
+        for (size_t k = 0; k < f->line_count; k++) {
+            add_name(s, f->lines[k].file);
+        }
+    }
+}
+
 static int write_sarif(const struct gmt_report *r, const struct gmt_writer_options *options,
                        FILE *out)
 {
+    struct sarif s = {.report = r, .root = options->source_root};
+    collect_names(&s);
     json_t *root = json_pack(
         "{ss, ss, s[o]}", "$schema",
         "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
-        "version", "2.1.0", "runs", run(r, options));
+        "version", "2.1.0", "runs", run(&s));
 
     if (root == NULL) {
         return -ENOMEM;

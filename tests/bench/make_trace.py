@@ -13,7 +13,7 @@ import random
 import re
 import sqlite3
 
-STORE = pathlib.Path(__file__).resolve().parents[2] / "libtrace" / "store"
+STORE = pathlib.Path(__file__).resolve().parents[2] / "libtrace" / "store" / "db"
 THREADS = ("python", "pt_data_worker", "pt_autograd_0", "nccl_watchdog")
 STREAMS = 6           # the first is the legacy default stream
 KERNELS = 48

@@ -26,20 +26,68 @@ def validator(path):
     return kind(schema, format_checker=jsonschema.FormatChecker())
 
 
+# What code scanning of GitHub wants beyond the schema (docs.github.com, "SARIF support for code scanning": the tables
+# of properties, and the limits). It refuses the whole file for one result without a place.
+MOST = {"bytes": 10 << 20, "results": 5000, "rules": 25000, "locations": 1000, "tags": 20, "name": 255, "text": 1024}
+
+
+def check_place(path, location):
+    """A file, relative to the one root or absolute, and a line. Returns the file."""
+    place = location.get("physicalLocation", {})
+    where = place.get("artifactLocation", {})
+    uri = where.get("uri", "")
+    absolute = uri.startswith("file:///")
+    if not re.fullmatch(r"[!-~]+", uri) or absolute == ("uriBaseId" in where):
+        fail(path, f"place {where}")
+    if not absolute and (re.match(r"[a-z]+:|/", uri) or ".." in uri.split("/") or where["uriBaseId"] != "%SRCROOT%"):
+        fail(path, f"{uri} is not below the root")
+    if place.get("region", {}).get("startLine", 0) < 1:
+        fail(path, f"no line in {place}")
+    return uri
+
+
+def places_of(result):
+    """Of a result, all that it names: the first is where it is shown."""
+    frames = [frame["location"] for stack in result.get("stacks", []) for frame in stack["frames"]]
+    named = [frame for frame in frames if "physicalLocation" in frame]
+    return result["locations"] + result.get("relatedLocations", []) + named
+
+
 def check_scanned(path, result):
-    """What code scanning of GitHub wants beyond the schema: without it the whole file is refused
-    (docs.github.com, "SARIF support for code scanning", object location)."""
     if not result.get("message", {}).get("text") or not result.get("locations"):
         fail(path, "a result without a message or a location")
-        return
-    for location in result["locations"] + result.get("relatedLocations", []):
-        place = location.get("physicalLocation", {})
-        where = place.get("artifactLocation", {})
-        absolute = where.get("uri", "").startswith("file:///")
-        if not re.fullmatch(r"[!-~]+", where.get("uri", "")) or absolute == ("uriBaseId" in where):
-            fail(path, f"place {where}")
-        if place.get("region", {}).get("startLine", 0) < 1:
-            fail(path, f"no line in {place}")
+        return []
+    if len(result["locations"]) + len(result.get("relatedLocations", [])) > MOST["locations"]:
+        fail(path, "too many locations")
+    if not result["partialFingerprints"].get("primaryLocationLineHash"):
+        fail(path, "the fingerprint that alerts are told apart by is missing")
+    files = [check_place(path, place) for place in places_of(result)]
+    if files[0].startswith("file:") and not all(file.startswith("file:") for file in files):
+        fail(path, f"shown in {files[0]}, outside of the repository, though {files} has a place in it")
+    return files
+
+
+def check_scanned_run(path, run, files):
+    if path.stat().st_size > MOST["bytes"] or len(run["results"]) > MOST["results"]:
+        fail(path, "too large an upload")
+    rules = run["tool"]["driver"]["rules"]
+    if not run["tool"]["driver"].get("name") or len(rules) > MOST["rules"]:
+        fail(path, "no name of the tool, or too many rules")
+    if len({rule["id"] for rule in rules}) != len(rules):
+        fail(path, "two rules of one id")
+    for rule in rules:
+        texts = [rule.get(key, {}).get("text", "") for key in ("shortDescription", "fullDescription")]
+        if not all(0 < len(text) <= MOST["text"] for text in texts) or not rule.get("help", {}).get("text"):
+            fail(path, f"{rule['id']} lacks a text")
+        if len(rule.get("name", "")) > MOST["name"] or len(rule["properties"]["tags"]) > MOST["tags"]:
+            fail(path, f"{rule['id']}: name or tags")
+        if rule["defaultConfiguration"]["level"] not in ("none", "note", "warning", "error"):
+            fail(path, f"{rule['id']}: level")
+    # One root: no file goes by two names, one of them the end of the other.
+    inside = {file for file in files if not file.startswith("file:")}
+    for file in files - inside:
+        if any(file.endswith("/" + other) for other in inside):
+            fail(path, f"{file} has a name below the root, too")
 
 
 def check_sarif(path, sarif):
@@ -50,15 +98,17 @@ def check_sarif(path, sarif):
     rules = run["tool"]["driver"]["rules"]
     if len(run["results"]) > 200:
         fail(path, f"{len(run['results'])} results")
+    files = set()
     for result in run["results"]:
         # What the schema cannot say.
         if rules[result["ruleIndex"]]["id"] != result["ruleId"]:
             fail(path, "ruleIndex names another rule")
         if result["level"] not in ("error", "warning", "note"):
             fail(path, f"level {result['level']}")
-        check_scanned(path, result)
+        files.update(check_scanned(path, result))
         if not re.fullmatch(r"[0-9a-f]{16}", result["partialFingerprints"]["gmtrace/v1"]):
             fail(path, "fingerprint")
+    check_scanned_run(path, run, files)
     for rule in rules:
         if any(not text.startswith(f"# {rule['id']} ") or "\n## Fix\n" not in text for text in rule["help"].values()):
             fail(path, f"{rule['id']} has no help")

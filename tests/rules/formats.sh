@@ -81,5 +81,28 @@ grep -q '"uri": "examples/pipeline/pipeline_slow.cu"' pipeline_slow.sarif ||
 jq -e '.runs[0].results[0] | .locations[0].physicalLocation.region.startLine == 42 and
     (.relatedLocations | length == 2)' simulated.sarif >/dev/null ||
     fail "SARIF places a finding elsewhere than its lines"
+# Code scanning shows what is in the repository: the guilty line, and where that is in no file of it, the launch.
+mkdir -p kernels_here/kernels launch_here/src
+: >kernels_here/kernels/work.cu
+: >launch_here/app.cu
+# shown ROOT: where the first result is, and what else it names.
+shown() {
+    "$GMANALYZE" --calibrate never --model "$GMT_SOURCE/tests/rules/model.json" --source-root "$1" --format sarif simulated.db |
+        jq -r '.runs[0].results[0] | [.locations + .relatedLocations | .[].physicalLocation |
+            "\(.artifactLocation.uri):\(.region.startLine)"] | join(" ")'
+}
+equal "the line is in the repository" "kernels/work.cu:42 file:///src/app.cu:42 file:///src/get.h:2" \
+    "$(shown kernels_here)"
+equal "only the launch is in the repository" "app.cu:42 file:///src/kernels/work.cu:42 file:///src/get.h:2" \
+    "$(shown launch_here)"
+equal "nothing is in the repository" \
+    "file:///src/kernels/work.cu:42 file:///src/app.cu:42 file:///src/get.h:2" "$(shown "$work")"
+# Where the repository is not at hand, a name that the host's compiler was given tells its root, too.
+cp simulated.db relative.db
+sqlite3 relative.db "UPDATE string SET text = 'kernels/work.cu' WHERE text = '/src/app.cu'"
+report relative
+jq -e '[.runs[0].results[] | .locations[], .relatedLocations[]? | .physicalLocation.artifactLocation] |
+    any(.uri == "kernels/work.cu") and all(.uri != "file:///src/kernels/work.cu")' relative.sarif >/dev/null ||
+    fail "one file has two names"
 python3 "$GMT_SOURCE/tests/rules/check_formats.py" "$GMT_SOURCE/tests/data/sarif-2.1.0.schema.json" .
 python3 "$GMT_SOURCE/tests/rules/check_report.py" "$GMT_SOURCE/docs/report.schema.json" ./*.json
