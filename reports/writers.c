@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "libtrace/base/file.h"
@@ -46,6 +47,13 @@ bool gmt_writer_wants_color(int descriptor)
 
     return isatty(descriptor) && (no_color == NULL || no_color[0] == '\0') &&
            (term == NULL || strcmp(term, "dumb") != 0);
+}
+
+size_t gmt_writer_columns(int descriptor)
+{
+    struct winsize size;
+
+    return isatty(descriptor) && ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *report,

@@ -18,6 +18,8 @@ const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or
 
 /* A terminal, NO_COLOR unset or empty, TERM not "dumb". */
 bool gmt_writer_wants_color(int descriptor);
+/* Of the terminal; 0: it is none, or does not tell. */
+size_t gmt_writer_columns(int descriptor);
 
 /* Calls writer->write; -EIO becomes what stands in the way: a full disk, a closed pipe. */
 int gmt_writer_write(const struct gmt_writer *writer, const struct gmt_report *report,

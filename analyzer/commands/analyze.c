@@ -93,6 +93,7 @@ static int write_outputs(const struct gmt_analyze_options *options, const struct
     struct gmt_writer_options style = {.top = options->top,
                                        .lines = options->top_given ? 0 : GMT_TEXT_LINES,
                                        .color = gmt_writer_wants_color(STDOUT_FILENO),
+                                       .columns = gmt_writer_columns(STDOUT_FILENO),
                                        .source_root = root};
     int rc = 0;
 

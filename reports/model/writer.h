@@ -14,6 +14,7 @@ struct gmt_writer_options {
     size_t
         lines; /* text only: leave out details until it has no more, if it can; 0: as many as it takes */
     bool color;
+    size_t columns;          /* text only: of a line; 0: there is no terminal */
     const char *source_root; /* folder that sources are named relative to; NULL: unknown */
 };
 

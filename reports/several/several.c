@@ -27,7 +27,8 @@ static int write_text(const struct gmt_several *several, const struct gmt_writer
 {
     struct gmt_arena arena = {0};
     struct gmt_document document = {.arena = &arena};
-    struct gmt_text_out t = {.out = out, .color = options->color};
+    struct gmt_text_out t = {
+        .out = out, .color = options->color, .columns = gmt_text_columns(options)};
 
     fill(&document, several, options->top);
     fputc('\n', out);

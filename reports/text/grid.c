@@ -24,7 +24,7 @@ static const char *cell_of(const struct gmt_grid_row *row, size_t column)
 }
 
 /* As wide as its widest cell; columns of text are cut to what there is. */
-static void fit(const struct gmt_grid *grid, size_t n, size_t *widths)
+static void fit(const struct gmt_text_out *t, const struct gmt_grid *grid, size_t n, size_t *widths)
 {
     size_t used = INDENT, texts = 0;
 
@@ -43,7 +43,7 @@ static void fit(const struct gmt_grid *grid, size_t n, size_t *widths)
         used += c > 0 ? GAP : 0;
     }
     for (size_t c = 0; c < n && texts > 0; c++) {
-        size_t left = used < GMT_TEXT_COLUMNS ? (GMT_TEXT_COLUMNS - used) / texts : 0;
+        size_t left = used < t->columns ? (t->columns - used) / texts : 0;
 
         left = left < LEAST_TEXT ? LEAST_TEXT : left;
         if (grid->columns[c] != 't') {
@@ -59,7 +59,7 @@ void gmt_grid_text(struct gmt_text_out *t, const struct gmt_grid *grid)
 {
     size_t n = strlen(grid->columns), widths[GMT_GRID_COLUMNS];
 
-    fit(grid, n, widths);
+    fit(t, grid, n, widths);
     for (size_t r = 0; r < grid->row_count; r++) {
         const struct gmt_grid_row *row = &grid->rows[r];
         size_t owed = INDENT;

@@ -18,7 +18,7 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_style(t, GMT_STYLE_BOLD);
     fputs("  ", t->out);
     gmt_print_clean(t->out, report->command != NULL ? report->command : report->trace_path,
-                    GMT_TEXT_COLUMNS - 4);
+                    t->columns - 4);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     fputs("\n  ", t->out);
     gmt_text_style(t, GMT_STYLE_DIM);
@@ -32,7 +32,7 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
         used += 9 + gmt_print_clean(t->out, report->driver_version, 16);
     }
     fputs(" · ", t->out);
-    gmt_print_clean(t->out, report->trace_path, GMT_TEXT_COLUMNS - used - 6);
+    gmt_print_clean(t->out, report->trace_path, t->columns - used - 6);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     if (report->simulated) {
         fputs("\n  ", t->out);
@@ -66,7 +66,8 @@ static void counted(char *text, double count, const char *one, const char *many)
 }
 
 /* Widths that cut nothing: each column as wide as its widest cell, and as much space as there is. */
-static void fit_cells(char cells[CELL_ROWS][CELLS][CELL_BYTES], size_t widths[CELLS])
+static void fit_cells(const struct gmt_text_out *t, char cells[CELL_ROWS][CELLS][CELL_BYTES],
+                      size_t widths[CELLS])
 {
     size_t used = 2, gap;
 
@@ -79,7 +80,7 @@ static void fit_cells(char cells[CELL_ROWS][CELLS][CELL_BYTES], size_t widths[CE
         }
         used += widths[i];
     }
-    gap = used < GMT_TEXT_COLUMNS ? (GMT_TEXT_COLUMNS - used) / (CELLS - 1) : 1;
+    gap = used < t->columns ? (t->columns - used) / (CELLS - 1) : 1;
     gap = gap > 6 ? 6 : gap;
     for (int i = 0; i < CELLS; i++) {
         widths[i] += gap < 2 ? 2 : gap;
@@ -107,7 +108,7 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     counted(cells[2][4], r->allocation_count, "allocation", "allocations");
     snprintf(cells[2][5], CELL_BYTES, "%" PRIu64 "/%" PRIu64 " classes", r->measured_classes,
              r->kernel_classes);
-    fit_cells(cells, widths);
+    fit_cells(t, cells, widths);
     for (int row = 0; row < CELL_ROWS; row++) {
         fputs("  ", t->out);
         gmt_text_style(t, row == 1 ? GMT_STYLE_BOLD : GMT_STYLE_DIM);
@@ -127,7 +128,9 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
 
 static void copies(struct gmt_text_out *t, const struct gmt_report *r)
 {
+    enum { BEFORE_BAR = 68, MOST_BAR = 32 };
     double longest = 0;
+    size_t width = t->columns - BEFORE_BAR;
 
     for (size_t i = 0; i < r->copy_total_count; i++) {
         longest = fmax(longest, r->copy_totals[i].time_ns);
@@ -143,7 +146,7 @@ static void copies(struct gmt_text_out *t, const struct gmt_report *r)
         gmt_text_cell(t, gmt_format_bytes(text, row->bytes), 11, true);
         gmt_text_cell(t, gmt_format_ns(text, row->time_ns), 11, true);
         gmt_text_cell(t, gmt_format_rate(text, row->bytes * 1e9 / row->time_ns), 12, true);
-        gmt_text_bar(bar, sizeof(bar), row->time_ns / longest, 32);
+        gmt_text_bar(bar, sizeof(bar), row->time_ns / longest, width < MOST_BAR ? width : MOST_BAR);
         gmt_text_style(t, GMT_STYLE_CYAN);
         fprintf(t->out, "  %s\n", bar);
         gmt_text_style(t, GMT_STYLE_PLAIN);
@@ -193,7 +196,8 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
 {
     const size_t top = options->top;
     const struct gmt_text_detail full = {top, top, top, top, top, true, false};
-    struct gmt_text_out t = {.out = out, .color = options->color, .detail = &full};
+    struct gmt_text_out t = {
+        .out = out, .color = options->color, .columns = gmt_text_columns(options), .detail = &full};
     size_t last = options->lines > 0 ? sizeof(shorter) / sizeof(shorter[0]) : 0;
     bool fits = false;
 

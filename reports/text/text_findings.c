@@ -34,7 +34,7 @@ static void card_where(struct gmt_text_out *t, const struct gmt_report *r,
                        const struct gmt_finding *f)
 {
     const struct gmt_where *w = &f->where;
-    size_t left = GMT_TEXT_COLUMNS - 5;
+    size_t left = t->columns - 5;
 
     fputs("     ", t->out);
     gmt_text_style(t, GMT_STYLE_BOLD);
@@ -138,7 +138,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     gmt_text_style(t, GMT_STYLE_BOLD);
     used += (size_t)fprintf(t->out, "%s %s", f->rule, f->slug);
     size_t length = gmt_clean_length(saving);
-    for (; used + length < GMT_TEXT_COLUMNS; used++) {
+    for (; used + length < t->columns; used++) {
         fputc(' ', t->out);
     }
     gmt_text_style(t, GMT_STYLE_GREEN);
@@ -213,9 +213,7 @@ static void brief(struct gmt_text_out *t, const struct gmt_report *r, const stru
     fprintf(t->out, "%-7s", gmt_severity_name(f->severity));
     gmt_text_style(t, GMT_STYLE_PLAIN);
     size_t used = 12 + (size_t)fprintf(t->out, "%s %s  ", f->rule, f->slug);
-    size_t left = used + saving_columns < GMT_TEXT_COLUMNS
-                      ? GMT_TEXT_COLUMNS - used - saving_columns
-                      : 1;
+    size_t left = used + saving_columns < t->columns ? t->columns - used - saving_columns : 1;
     gmt_text_cell(t, w->kernel != NULL ? w->kernel : w->label, left + 1, false);
     gmt_text_style(t, GMT_STYLE_GREEN);
     fprintf(t->out, "%s\n", saving);

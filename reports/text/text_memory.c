@@ -29,7 +29,7 @@ static void holder(struct gmt_text_out *t, const struct gmt_report *r,
                     gmt_arena_text(r->arena, "%s, %s %s%s%s", place(r, &h->where),
                                    gmt_format_count(count, h->allocations), what,
                                    h->allocations == 1 ? "" : "s", unused),
-                    GMT_TEXT_COLUMNS - indent - 13);
+                    t->columns - indent - 13);
     fputc('\n', t->out);
 }
 

@@ -8,6 +8,18 @@
 
 #include "libtrace/base/format.h"
 
+/* Longer lines of prose are hard to follow, however wide a terminal is. */
+enum { PROSE_COLUMNS = 120 };
+
+size_t gmt_text_columns(const struct gmt_writer_options *options)
+{
+    size_t columns = options->columns > 0 ? options->columns : GMT_TEXT_COLUMNS;
+
+    return columns < GMT_TEXT_LEAST_COLUMNS  ? GMT_TEXT_LEAST_COLUMNS
+           : columns > GMT_TEXT_MOST_COLUMNS ? GMT_TEXT_MOST_COLUMNS
+                                             : columns;
+}
+
 void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style)
 {
     static const char *const codes[] = {
@@ -27,7 +39,7 @@ void gmt_text_heading(struct gmt_text_out *t, const char *title)
     fprintf(t->out, "── %s ", title);
     gmt_text_style(t, GMT_STYLE_PLAIN);
     gmt_text_style(t, GMT_STYLE_DIM);
-    for (size_t used = gmt_clean_length(title) + 4; used < GMT_TEXT_COLUMNS; used++) {
+    for (size_t used = gmt_clean_length(title) + 4; used < t->columns; used++) {
         fputs("─", t->out);
     }
     gmt_text_style(t, GMT_STYLE_PLAIN);
@@ -68,6 +80,7 @@ void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, con
 {
     char *clean = gmt_clean_copy(text);
     size_t hang = indent + gmt_clean_length(label), column = hang;
+    size_t most = t->columns < PROSE_COLUMNS ? t->columns : PROSE_COLUMNS;
     char *rest = NULL;
 
     if (clean == NULL) {
@@ -81,14 +94,14 @@ void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, con
          word = strtok_r(NULL, " ", &rest)) {
         size_t length = gmt_clean_length(word);
 
-        if (column > hang && column + 1 + length > GMT_TEXT_COLUMNS) {
+        if (column > hang && column + 1 + length > most) {
             fprintf(t->out, "\n%*s", (int)hang, "");
             column = hang;
         } else if (column > hang) {
             fputc(' ', t->out);
             column++;
         }
-        column += gmt_print_clean(t->out, word, GMT_TEXT_COLUMNS - hang);
+        column += gmt_print_clean(t->out, word, most > hang + 1 ? most - hang : 1);
     }
     fputc('\n', t->out);
     free(clean);
@@ -105,7 +118,7 @@ void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code)
         gmt_text_style(t, GMT_STYLE_DIM);
         fputs("│ ", t->out);
         gmt_text_style(t, GMT_STYLE_CYAN);
-        gmt_print_clean(t->out, line, GMT_TEXT_COLUMNS - indent - 2);
+        gmt_print_clean(t->out, line, t->columns > indent + 3 ? t->columns - indent - 2 : 1);
         gmt_text_style(t, GMT_STYLE_PLAIN);
         fputc('\n', t->out);
         code += length;

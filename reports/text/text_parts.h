@@ -7,8 +7,10 @@
 #include <stdio.h>
 
 #include "reports/model/report.h"
+#include "reports/model/writer.h"
 
-enum { GMT_TEXT_COLUMNS = 100 };
+/* Where there is no terminal; and what is made of the width of one. */
+enum { GMT_TEXT_COLUMNS = 100, GMT_TEXT_LEAST_COLUMNS = 80, GMT_TEXT_MOST_COLUMNS = 200 };
 
 enum gmt_text_style {
     GMT_STYLE_PLAIN,
@@ -32,9 +34,11 @@ struct gmt_text_detail {
 struct gmt_text_out {
     FILE *out;
     bool color;
+    size_t columns; /* of a line */
     const struct gmt_text_detail *detail;
 };
 
+size_t gmt_text_columns(const struct gmt_writer_options *options);
 void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style);
 void gmt_text_heading(struct gmt_text_out *t, const char *title);
 /* Cleaned, cut or filled to width columns, one of them space; width 0: the last of its line. */

@@ -41,13 +41,13 @@ void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
 static void note_line(struct gmt_text_out *t, const struct gmt_report *report,
                       const struct gmt_finding *f)
 {
-    enum { INDENT = 4, PLACE = 34 };
+    enum { INDENT = 4, PLACE = 34, LEAST = 16 };
     const char *size = gmt_finding_size(report->arena, f);
-    size_t left = GMT_TEXT_COLUMNS - INDENT - gmt_clean_length(size);
+    size_t left = t->columns - INDENT - gmt_clean_length(size);
 
     left -= (size_t)fprintf(t->out, "%*s%s ", INDENT, "", f->rule) - INDENT;
     left -= gmt_print_clean(t->out, f->where.kernel != NULL ? f->where.kernel : f->where.label,
-                            PLACE);
+                            left > PLACE + LEAST ? PLACE : LEAST);
     left -= (size_t)fprintf(t->out, ": ");
     if (size[0] != '\0') {
         gmt_text_cell(t, f->headline != NULL ? f->headline : f->title, left, false);
@@ -84,12 +84,21 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
     fputc('\n', t->out);
 }
 
+/* What the other columns of tables of kernels and of ranges take of a line. */
+enum { KERNEL_COLUMNS = 67, RANGE_COLUMNS = 57, LEAST_NAME = 16 };
+
+/* The column of names takes what the others leave. */
+static size_t name_columns(const struct gmt_text_out *t, size_t others)
+{
+    return t->columns > others + LEAST_NAME ? t->columns - others : LEAST_NAME;
+}
+
 static void range_line(struct gmt_text_out *t, const struct gmt_range_row *row)
 {
     char text[80];
 
     fputs("  ", t->out);
-    gmt_text_cell(t, row->label, 43, false);
+    gmt_text_cell(t, row->label, name_columns(t, RANGE_COLUMNS), false);
     gmt_text_cell(t, gmt_format_count(text, (double)row->count), 11, true);
     gmt_text_cell(t, gmt_format_ns(text, row->host_ns), 13, true);
     gmt_text_cell(t, gmt_format_count(text, (double)row->findings), 11, true);
@@ -110,7 +119,7 @@ void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_heading(t, "Ranges that the program names");
     gmt_text_style(t, GMT_STYLE_DIM);
     fputs("  ", t->out);
-    gmt_text_cell(t, "", 43, false);
+    gmt_text_cell(t, "", name_columns(t, RANGE_COLUMNS), false);
     gmt_text_cell(t, "times", 11, true);
     gmt_text_cell(t, "host time", 13, true);
     gmt_text_cell(t, "findings", 11, true);
@@ -162,7 +171,7 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     char text[80], time[GMT_FORMAT_BYTES];
 
     fputs("  ", t->out);
-    gmt_text_cell(t, row->name, 33, false);
+    gmt_text_cell(t, row->name, name_columns(t, KERNEL_COLUMNS), false);
     gmt_text_cell(t, gmt_format_count(text, (double)row->launches), 9, true);
     gmt_format_ns(time, row->device_ns);
     snprintf(text, sizeof(text), "%s%s", row->by_cycles ? "~" : "", time);
@@ -194,7 +203,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_heading(t, "Kernels");
     gmt_text_style(t, GMT_STYLE_DIM);
     fputs("  ", t->out);
-    gmt_text_cell(t, "", 33, false);
+    gmt_text_cell(t, "", name_columns(t, KERNEL_COLUMNS), false);
     gmt_text_cell(t, "launches", 9, true);
     gmt_text_cell(t, "time", 10, true);
     gmt_text_cell(t, "of run", 9, true);
