@@ -10,12 +10,16 @@
  *   @FIGURES@                                        the figures of budgets and comparisons, in mdoc
  *   @TABLE gmtrace@, @TABLE gmanalyze@               "COMMAND --FLAG -LETTER METAVAR" per line, - for
  *                                                    what there is not: what completion reads
+ *   @ZSH gmtrace@, @ZSH gmanalyze COMMAND@           options as zsh's _arguments takes them
+ *   @ZSHCOMMANDS gmanalyze@                          the commands as zsh's _describe takes them
+ *   @FISH gmtrace@, @FISH gmanalyze@                 options and commands for fish
  */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "docs/option_rows.h"
+#include "docs/option_shells.h"
 
 enum { COLUMNS = 78 };
 
@@ -248,6 +252,11 @@ static int put_directive(const char *line, char **pages)
             put_options(GMANALYZE, 1u << i);
             return 1;
         }
+        snprintf(wanted, sizeof wanted, "@ZSH gmanalyze %s@\n", commands[i].name);
+        if (strcmp(line, wanted) == 0) {
+            gmt_put_zsh(GMANALYZE, i);
+            return 1;
+        }
     }
     if (strcmp(line, "@OPTIONS gmtrace@\n") == 0) {
         put_options(GMTRACE, 1);
@@ -263,6 +272,14 @@ static int put_directive(const char *line, char **pages)
         put_table(GMTRACE);
     } else if (strcmp(line, "@TABLE gmanalyze@\n") == 0) {
         put_table(GMANALYZE);
+    } else if (strcmp(line, "@ZSH gmtrace@\n") == 0) {
+        gmt_put_zsh(GMTRACE, 0);
+    } else if (strcmp(line, "@ZSHCOMMANDS gmanalyze@\n") == 0) {
+        gmt_put_zsh_commands();
+    } else if (strcmp(line, "@FISH gmtrace@\n") == 0) {
+        gmt_put_fish(GMTRACE);
+    } else if (strcmp(line, "@FISH gmanalyze@\n") == 0) {
+        gmt_put_fish(GMANALYZE);
     } else {
         return 0;
     }

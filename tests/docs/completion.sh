@@ -68,4 +68,52 @@ if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
     offered gmtrace ca | grep -x cat >/dev/null || fail "no program is offered"
     offers '' gmtrace --device sim ./app -
 fi
-echo "completion: as --help says"
+# ---- zsh and fish, where they are installed ----
+# in_zsh LINE, in_fish LINE: what is offered at its end, one a line.
+in_zsh() {
+    timeout 30 zsh -f "$GMT_SOURCE/tests/docs/zsh_offers.zsh" "$GMT_BUILD/share/zsh/site-functions" "$1" | sort -u
+}
+in_fish() {
+    HOME=$work fish --no-config -c "
+        set -p fish_complete_path '$GMT_BUILD/share/fish/vendor_completions.d'
+        complete -C '$1'" | cut -f1 | sort -u
+}
+
+# shell_offers SHELL "WORD..." LINE: exactly these.
+shell_offers() {
+    local got
+    got=$("in_$1" "$3" | xargs)
+    [ "$got" = "$2" ] || fail "$1: '$3' offers '$got', not '$2'"
+}
+
+shells=
+for shell in zsh fish; do
+    command -v "$shell" >/dev/null || continue
+    shells+=" $shell"
+    for command in $commands; do
+        diff <(options_of gmanalyze "$command") <("in_$shell" "gmanalyze $command --" | grep -vx -- --help) ||
+            fail "gmanalyze $command --help (<) and its completion for $shell (>) differ"
+    done
+    diff <(options_of gmanalyze) <("in_$shell" "gmanalyze --" | grep -vx -- --help) ||
+        fail "gmanalyze --help (<) and its completion for $shell (>) differ"
+    for command in $commands; do
+        "in_$shell" "gmanalyze " | grep -qx "$command" || fail "$shell offers no $command"
+    done
+    shell_offers $shell 'trace.db' 'gmanalyze tr'
+    shell_offers $shell 'any high medium never' 'gmanalyze --fail-on '
+    shell_offers $shell 'bank-conflict' 'gmanalyze --rule bank'
+    shell_offers $shell 'GM101' 'gmanalyze trace.db --skip-rule GM101'
+    shell_offers $shell 'csv' 'gmanalyze export --to c'
+    shell_offers $shell 'notes.txt' 'gmanalyze -o n'
+    shell_offers $shell 'diff' 'gmanalyze help d'
+    if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
+        diff <(options_of gmtrace) <("in_$shell" "gmtrace --" | grep -vxE -- '--(help|usage|version)') ||
+            fail "gmtrace --help (<) and its completion for $shell (>) differ"
+        shell_offers $shell 'gpu sim' 'gmtrace --device '
+        shell_offers $shell 'doctor' 'gmtrace -c light docto'
+        shell_offers $shell 'light' 'gmtrace -c l'
+        "in_$shell" "gmtrace ca" | grep -x cat >/dev/null || fail "$shell offers no program"
+        shell_offers $shell '' 'gmtrace --device sim ./app --dev'
+    fi
+done
+echo "completion: as --help says, in bash${shells:-, neither in zsh nor in fish, which are not here}"
