@@ -2,6 +2,7 @@
 /* `gmtrace --device sim`: can the program run on the software device, and does it find it? */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,22 @@ static const char *obstacle(const struct gmt_program *program, char *text, size_
     return NULL;
 }
 
+/* Time is of no account there, so that every byte is looked at, unless the user says otherwise. */
+static int hash_everything(void)
+{
+    const char *mode = getenv("GMTRACE_FINGERPRINTS"), *collect = getenv("GMTRACE_COLLECT");
+    bool is_auto = mode == NULL || mode[0] == '\0' || strcmp(mode, "auto") == 0;
+    const char *budget = getenv("GMTRACE_FINGERPRINT_BUDGET");
+    if (is_auto && (collect == NULL || strcmp(collect, "light") != 0) &&
+        setenv("GMTRACE_FINGERPRINTS", "whole", 1) != 0) {
+        return -errno;
+    }
+    return (budget == NULL || budget[0] == '\0') &&
+                   setenv("GMTRACE_FINGERPRINT_BUDGET", "100", 1) != 0
+               ? -errno
+               : 0;
+}
+
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes)
 {
@@ -67,6 +84,10 @@ int gmt_launcher_use_software_device(const char *name, const struct gmt_program 
     if (why != NULL) {
         gmt_say(stderr, "gmtrace: %s: %s\n", name, why);
         return -ENOEXEC;
+    }
+    int error = hash_everything();
+    if (error != 0) {
+        return error;
     }
     const char *before = getenv("LD_LIBRARY_PATH");
     (void)snprintf(path, sizeof(path), "%s%s%s", folder,

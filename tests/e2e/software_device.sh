@@ -41,6 +41,17 @@ for rule in $planted; do
 done
 equal "findings in the repaired twin" "" "$(rules_in fast.json)"
 
+# ---- every byte of every copy between host and device is hashed, unless the user says otherwise ----
+equal "copies without a whole fingerprint" 0 "$(q "SELECT count(*) FROM transfer t LEFT JOIN fingerprint f
+    ON f.transfer_id = t.id WHERE t.direction IN ('h2d', 'd2h') AND f.whole IS NOT 1")"
+[ "$(q 'SELECT count(*) FROM fingerprint WHERE hash IS NOT NULL')" -gt 0 ] || fail "nothing was hashed"
+hashed() { # OPTION...: states of fingerprints with these
+    run hashed "$gmtrace" --device sim -o hashed.db "$@" "$fast" "${small[@]}"
+    sql hashed.db "SELECT group_concat(DISTINCT coalesce(skipped, whole)) FROM fingerprint WHERE skipped IS NOT 'asynchronous'"
+}
+equal "with a budget of none" over_budget "$(hashed --fingerprint-budget 0)"
+equal "when they are off" "" "$(hashed --fingerprints off)"
+
 # ---- no times ----
 grep -q 'software device: exact counts, no times' slow.txt || fail "the report does not say what it is of"
 python3 - slow.json <<'END' || fail "a time in the report"
