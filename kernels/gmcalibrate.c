@@ -20,6 +20,7 @@
 #include "kernels/model_commands.h"
 #include "kernels/untimed.h"
 #include "kernels/variants/variants.h"
+#include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/base/progress.h"
 
@@ -390,6 +391,9 @@ int main(int argc, char **argv)
 
     argp_err_exit_status = EXIT_USAGE;
     join_command(&options, argc, argv);
+    if (gmt_option_check("gmcalibrate", option_table, false, argc, argv)) {
+        return EXIT_USAGE;
+    }
     argp_parse(&argp, argc, argv, 0, NULL, &options);
     if (options.process != NULL) {
         return serve(&options);

@@ -104,9 +104,12 @@ int gmt_launcher_doctor(char *const argv[])
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            gmt_say(stdout, "Usage: gmtrace doctor [--json] [PROGRAM]\n"
-                            "Reports what can be recorded here, of PROGRAM if it is named, and how "
+            gmt_say(stdout, "Usage: gmtrace doctor [--json] [PROGRAM]\n");
+            gmt_say(stdout, "Reports what can be recorded here, of PROGRAM if it is named, and how "
                             "to fix the rest.\n");
+            return 0;
+        } else if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
+            gmt_say(stdout, "gmtrace " GMT_VERSION "\n");
             return 0;
         } else if (argv[i][0] != '-' && program == NULL) {
             program = argv[i];

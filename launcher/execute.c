@@ -17,6 +17,7 @@
 #include "launcher/launcher.h"
 #include "launcher/program.h"
 #include "launcher/python.h"
+#include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
 #include "preload/session/options.h"
 #include "preload/session/run_note.h"
@@ -178,6 +179,13 @@ static int enter_second_run(const char *output)
                : 0;
 }
 
+/* The command of gmtrace that a word which is no program was likely meant to be, or NULL. */
+static const char *command_near(const char *word)
+{
+    static const char *const commands[] = {"doctor", "calibrate", "help"};
+    return gmt_nearest(word, commands, sizeof(commands) / sizeof(commands[0]));
+}
+
 /* In the child: become the program, or report an errno, or -1 when gmtrace failed. */
 static _Noreturn void become(char *const argv[], const struct gmt_launcher_run *run,
                              const char *second_output, int report)
@@ -189,8 +197,14 @@ static _Noreturn void become(char *const argv[], const struct gmt_launcher_run *
         error = errno;
         bool is_here = error == ENOENT && strchr(argv[0], '/') == NULL &&
                        access(argv[0], X_OK) == 0;
+        const char *meant = error == ENOENT ? command_near(argv[0]) : NULL;
         gmt_say(stderr, "gmtrace: cannot run '%s': %s%s%s\n", argv[0], strerror(error),
-                is_here ? "; the one here is ./" : "", is_here ? argv[0] : "");
+                is_here         ? "; the one here is ./"
+                : meant != NULL ? "; did you mean: gmtrace "
+                                : "",
+                is_here         ? argv[0]
+                : meant != NULL ? meant
+                                : "");
     }
     ssize_t written = write(report, &error, sizeof(error));
     (void)written;

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,9 @@
 #include <unistd.h>
 
 #include "launcher/launcher.h"
+#include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/record/option_limits.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
@@ -23,6 +26,7 @@ enum option_key {
 };
 
 static const struct argp_option options[] = {
+#define GMT_OPTION_GROUP(title) {NULL, 0, NULL, 0, title, 0},
 #define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
     {flag, (letter) != 0 ? (letter) : KEY_##field, metavar, 0, help " (" variable ")", 0},
 #include "libtrace/record/options.def"
@@ -42,25 +46,66 @@ static const char *variable_of(int key)
     return NULL;
 }
 
-/* Is `value` one of the words of "a|b|c"? Any value fits a metavar that names no words. */
-static int fits(const char *metavar, const char *value)
+static const struct limits {
+    int key;
+    double least, most;
+} limits[] = {
+#define GMT_LIMIT(field, least, most) {KEY_##field, least, most},
+    GMT_OPTION_LIMITS(GMT_LIMIT)
+#undef GMT_LIMIT
+};
+
+/* NULL: the option takes no number. */
+static const struct limits *limits_of(int key)
 {
-    size_t length = strlen(value);
-    if (strchr(metavar, '|') == NULL) {
-        char *end;
-        if (strcmp(metavar, "MIB") != 0 && strcmp(metavar, "PERCENT") != 0 &&
-            strcmp(metavar, "N") != 0) {
-            return length != 0;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (limits[i].key == key) {
+            return &limits[i];
         }
-        return strtod(value, &end) >= 0 && end != value && *end == '\0';
+    }
+    return NULL;
+}
+
+/* A number within the limits of its option, or one of the words of the metavar "a|b|c"; a metavar that
+ * names neither takes anything. */
+static bool fits(int key, const char *metavar, const char *value)
+{
+    const struct limits *limit = limits_of(key);
+    size_t length = strlen(value);
+    if (limit != NULL) {
+        char *end;
+        double number = strtod(value, &end);
+        if (end != value && *end == '\0') {
+            return number >= limit->least && number <= limit->most;
+        }
+    }
+    if (limit == NULL && strchr(metavar, '|') == NULL) {
+        return length != 0;
     }
     for (const char *at = metavar; at != NULL; at = strchr(at, '|')) {
         at += *at == '|';
-        if (strcspn(at, "|") == length && strncmp(at, value, length) == 0) {
-            return 1;
+        /* What stands there for a number is in capitals. */
+        if (strcspn(at, "|") == length && strncmp(at, value, length) == 0 &&
+            (limit == NULL || (*at >= 'a' && *at <= 'z'))) {
+            return true;
         }
     }
-    return 0;
+    return false;
+}
+
+static _Noreturn void refuse(struct argp_state *state, const struct argp_option *option,
+                             const char *value)
+{
+    const struct limits *limit = limits_of(option->key);
+    const char *words = strchr(option->arg, '|');
+    if (limit != NULL) {
+        argp_error(state, "--%s takes a number from %.0f to %.0f%s%s, not '%s'", option->name,
+                   limit->least, limit->most, words != NULL ? ", or " : "",
+                   words != NULL ? words + 1 : "", value);
+    } else {
+        argp_error(state, "--%s takes %s, not '%s'", option->name, option->arg, value);
+    }
+    exit(GMT_EXIT_FAILED);
 }
 
 /* Folders add up; those of the environment come last. */
@@ -84,11 +129,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         return setenv(variable, "off", 1) != 0 ? errno : 0;
     }
     if (variable != NULL) {
-        for (size_t i = 0; options[i].name != NULL; i++) {
-            if (options[i].key == key && !fits(options[i].arg, value)) {
-                argp_error(state, "--%s takes %s, not '%s'", options[i].name, options[i].arg,
-                           value);
-                return EINVAL;
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+            if (options[i].key == key && !fits(key, options[i].arg, value)) {
+                refuse(state, &options[i], value);
             }
         }
         return put_variable(key, variable, value);
@@ -121,19 +164,51 @@ static int calibrate(char *const argv[])
     return GMT_EXIT_FAILED;
 }
 
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
+                "[OPTION...]\nhelp [COMMAND]",
+    .doc = "Record the memory traffic of a CUDA program.\v"
+           "Commands:\n"
+           "  doctor     what can be recorded here, and how to fix the rest\n"
+           "  calibrate  measure this device, for the prices of gmanalyze\n"
+           "  help       this text, or that of a command\n"
+           "A program of such a name is reached as ./doctor.\n\n"
+           "Examples:\n"
+           "  gmtrace ./app && gmanalyze trace.db\n"
+           "  gmtrace --device sim ./app             # without a GPU\n"
+           "  gmtrace --range train python train.py\n"
+           "  mpirun -n 8 gmtrace -o trace-%r.db ./app\n\n"
+           "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
+           "gmtrace itself fails, 126 when PROGRAM cannot be run, 127 when it is not found.",
+};
+
+static int help(char *const argv[])
+{
+    char name[] = "gmtrace", option[] = "--help";
+    char *line[] = {argv[1], option, NULL};
+    if (argv[1] == NULL) {
+        argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
+        return fflush(stdout) == 0 ? 0 : GMT_EXIT_FAILED;
+    }
+    if (strcmp(argv[1], "doctor") == 0) {
+        return gmt_launcher_doctor(line);
+    }
+    if (strcmp(argv[1], "calibrate") == 0) {
+        return calibrate(line);
+    }
+    gmt_say(stderr, "gmtrace: no command '%s' (doctor, calibrate)\n", argv[1]);
+    return GMT_EXIT_FAILED;
+}
+
 int main(int argc, char *argv[])
 {
-    static const struct argp argp = {
-        .options = options,
-        .parser = parse,
-        .args_doc = "PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate [OPTION...]",
-        .doc =
-            "Record the memory traffic of a CUDA program.\v"
-            "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
-            "gmtrace itself fails, 126 when PROGRAM cannot be run, 127 when it is not found.",
-    };
     char **program = NULL;
     argp_err_exit_status = GMT_EXIT_FAILED;
+    if (gmt_option_check("gmtrace", options, true, argc, argv)) {
+        return GMT_EXIT_FAILED;
+    }
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &program) != 0 || program == NULL) {
         return GMT_EXIT_FAILED;
     }
@@ -143,6 +218,9 @@ int main(int argc, char *argv[])
     }
     if (strcmp(program[0], "calibrate") == 0) {
         return calibrate(program);
+    }
+    if (strcmp(program[0], "help") == 0) {
+        return help(program);
     }
     return gmt_launcher_run(program);
 }

@@ -11,6 +11,7 @@
 #include "analyzer/trace/open.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/memory_limit.h"
+#include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 
@@ -32,7 +33,9 @@ struct command_option {
     const char *flag, *metavar, *help, *standard;
 };
 
+/* A row without a flag is the title of those behind it. */
 static const struct command_option rows[] = {
+#define GMT_OPTION_GROUP(title) {0, 0, NULL, NULL, title, ""},
 #define GMT_OPTION(field, flag, letter, commands, metavar, standard, help) \
     {commands, (letter) != 0 ? (letter) : GMT_KEY_##field, \
      flag,     metavar, \
@@ -42,15 +45,43 @@ static const struct command_option rows[] = {
 };
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
+/* So many need no titles: they have one or two options each. */
+enum { FEW_GROUPS = 2 };
+
+static size_t count_groups(unsigned command)
+{
+    const struct command_option *title = NULL, *counted = NULL;
+    size_t n = 0;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].flag == NULL) {
+            title = &rows[i];
+        } else if ((rows[i].commands & command) != 0 && title != counted) {
+            counted = title;
+            n++;
+        }
+    }
+    return n;
+}
+
 /* argp keeps pointers to what it is given until it has printed: one line is parsed per process. */
 static void fill(struct argp_option *table, unsigned command)
 {
     static char help[ROWS][512];
+    const char *title = NULL;
+    bool is_grouped = count_groups(command) > FEW_GROUPS;
     size_t n = 0;
 
     for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].flag == NULL) {
+            title = rows[i].help;
+        }
         if ((rows[i].commands & command) == 0) {
             continue;
+        }
+        if (is_grouped && title != NULL) {
+            table[n++] = (struct argp_option){.doc = title};
+            title = NULL;
         }
         snprintf(help[i], sizeof(help[i]), "%s%s", rows[i].help, rows[i].standard);
         table[n++] = (struct argp_option){
@@ -76,7 +107,7 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
                        int argc, char **argv, void *input)
 {
     static struct argp_option table[ROWS + 2];
-    static char text[2048], name[64];
+    static char text[4096], name[64] = "gmanalyze";
     struct argp argp = {.options = table,
                         .parser = parse_common,
                         .args_doc = gmt_command_words[index].arguments,
@@ -91,6 +122,9 @@ void gmt_command_parse(enum gmt_command_index index, argp_parser_t parser, const
         argv[0] = name;
     }
     argp_err_exit_status = GMT_EXIT_USAGE;
+    if (gmt_option_check(name, table, false, argc, argv)) {
+        exit(GMT_EXIT_USAGE);
+    }
     argp_parse(&argp, argc, argv, 0, NULL, input);
 }
 

@@ -21,11 +21,16 @@ static void add_name(const char **list, size_t *count, const char *name, struct 
 
 static void wrong_rule(const char *name, struct argp_state *state)
 {
-    const char *near = gmt_rule_nearest(name);
+    const char *near[3];
+    size_t n = gmt_rules_near(name, near, sizeof(near) / sizeof(near[0]));
+    char meant[256] = "";
 
-    gmt_command_wrong(state, "no rule '%s'%s%s%s (gmanalyze --list-rules)", name,
-                      near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                      near != NULL ? "'?" : "");
+    for (size_t i = 0, used = 0; i < n && used < sizeof(meant); i++) {
+        used += (size_t)snprintf(meant + used, sizeof(meant) - used, "%s'%s'%s",
+                                 i == 0 ? "; did you mean " : " or ", near[i],
+                                 i + 1 == n ? "?" : "");
+    }
+    gmt_command_wrong(state, "no rule '%s'%s (gmanalyze --list-rules)", name, meant);
 }
 
 static void add_rule(const char **list, size_t *count, const char *name, struct argp_state *state)
@@ -274,18 +279,40 @@ static char *quoted(const char *program, int argc, char **argv, enum gmt_redact 
     return fclose(out) == 0 ? text : NULL;
 }
 
+/* What --help says behind the options: the commands in a clause each, examples, the status. */
+static void describe(char *text, size_t bytes)
+{
+    static const char rest[] =
+        "\nExamples:\n"
+        "  gmanalyze trace.db -o report.html     # the same as a page\n"
+        "  gmanalyze diff before.db after.db\n"
+        "  gmanalyze --fail-on high trace.db     # for CI: status 1\n"
+        "  gmanalyze --explain GM102\n\n"
+        "Exit status: 0; 1 a gate has failed: --fail-on, --budget, --baseline; 2 usage; 3 a trace "
+        "cannot be read, or a report not written; 4 --strict and something could not be checked. "
+        "Results go to standard output, everything else to standard error.";
+    size_t used = (size_t)snprintf(
+        text, bytes, "Commands, each with options of its own (gmanalyze help COMMAND):\n");
+
+    for (size_t i = GMT_COMMAND_ANALYZE + 1; i < GMT_COMMANDS && used < bytes; i++) {
+        const char *summary = gmt_command_words[i].summary;
+
+        used += (size_t)snprintf(text + used, bytes - used, "  %-10s %.*s\n",
+                                 gmt_command_words[i].name, (int)strcspn(summary, ".,;:"), summary);
+    }
+    if (used < bytes) {
+        snprintf(text + used, bytes - used, "%s", rest);
+    }
+}
+
 void gmt_options_parse(struct gmt_analyze_options *options, enum gmt_command_index command,
                        int argc, char **argv)
 {
-    static const char doc[] =
-        "Exit status: 0; 1 a gate has failed: --fail-on, --budget, --baseline; 2 usage; 3 a trace "
-        "cannot be read; "
-        "4 --strict and something could not be checked. Results go to standard output, everything "
-        "else to standard error.\n\n"
-        "gmanalyze help lists the other commands.";
+    char doc[2048];
 
     *options = (struct gmt_analyze_options){
         .writer = gmt_writer_find("text"), .top = 10, .command = command, .max_regression = 0.05};
+    describe(doc, sizeof(doc));
     gmt_command_parse(command, parse_option, command == GMT_COMMAND_ANALYZE ? doc : NULL, argc,
                       argv, options);
     options->reproduce = quoted(command == GMT_COMMAND_DIFF ? "gmanalyze diff" : "gmanalyze", argc,

@@ -58,6 +58,9 @@
     X(gmt_rule_serial_kernel) \
     X(gmt_rule_low_ilp)
 
+/* Of a slug: "pin" is in several that have nothing in common. */
+enum { SHORTEST_PART = 4 };
+
 #define GMT_ROW(symbol) extern const struct gmt_rule symbol;
 GMT_RULES(GMT_ROW)
 #undef GMT_ROW
@@ -81,12 +84,26 @@ const struct gmt_rule *gmt_rule_find(const char *id_or_slug)
     return NULL;
 }
 
-const char *gmt_rule_nearest(const char *slug)
+size_t gmt_rules_near(const char *word, const char **near, size_t most)
 {
     const char *slugs[sizeof(gmt_rules) / sizeof(gmt_rules[0])];
+    size_t n = 0;
 
     for (size_t i = 0; i < gmt_rule_count; i++) {
         slugs[i] = gmt_rules[i]->slug;
     }
-    return gmt_nearest(slug, slugs, gmt_rule_count);
+    near[0] = gmt_nearest(word, slugs, gmt_rule_count);
+    if (near[0] != NULL) {
+        return 1;
+    }
+    for (size_t i = 0; i < gmt_rule_count && strlen(word) >= SHORTEST_PART; i++) {
+        if (strcasestr(slugs[i], word) == NULL) {
+            continue;
+        }
+        if (n == most) {
+            return 0; /* too many to be a hint */
+        }
+        near[n++] = slugs[i];
+    }
+    return n;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtrace/record/option_limits.h"
 #include "libtrace/record/spool.h"
 
 struct gmt_options gmt_options;
@@ -45,14 +46,28 @@ static const char *value_of(const char *field, const char **variable)
     return "";
 }
 
-/* A number within [low, high]; otherwise the default, and a complaint. */
-static double number_of(const char *field, double low, double high)
+static const struct {
+    const char *field;
+    double least, most;
+} limits[] = {
+#define GMT_LIMIT(field, least, most) {#field, least, most},
+    GMT_OPTION_LIMITS(GMT_LIMIT)
+#undef GMT_LIMIT
+};
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
+
+/* A number within its limits; otherwise the default, and a complaint. */
+static double number_of(const char *field)
 {
     const char *variable;
     const char *text = value_of(field, &variable);
     char *end;
     double value = strtod(text, &end);
-    if (end != text && *end == '\0' && value >= low && value <= high) {
+    size_t row = 0;
+    while (row + 1 < LIMITS && strcmp(limits[row].field, field) != 0) {
+        row++;
+    }
+    if (end != text && *end == '\0' && value >= limits[row].least && value <= limits[row].most) {
         return value;
     }
     complain("bad value in", variable);
@@ -61,7 +76,7 @@ static double number_of(const char *field, double low, double high)
             return strtod(rows[i].standard, NULL);
         }
     }
-    return low;
+    return limits[row].least;
 }
 
 /* A share in percent of the run time; as good as infinite where it says so. */
@@ -71,7 +86,7 @@ static double budget_of(const char *field)
     if (strcmp(value_of(field, &variable), "unlimited") == 0) {
         return GMT_UNLIMITED_BUDGET;
     }
-    return number_of(field, 0, 100) / 100;
+    return number_of(field) / 100;
 }
 
 /* Index of the option's text in `names`; the first of them, and a complaint, if it is none. */
@@ -95,8 +110,8 @@ static void load_fingerprints(void)
     gmt_options.fingerprints = choice != 3 ? (enum gmt_fingerprints)choice
                                : gmt_options.collect == GMT_COLLECT_LIGHT ? GMT_PRINTS_OFF
                                                                           : GMT_PRINTS_SAMPLED;
-    gmt_options.fingerprint_limit_bytes = (size_t)number_of("fingerprint_limit", 0, 1 << 30) << 10;
-    gmt_options.fingerprint_budget = number_of("fingerprint_budget", 0, 100) / 100;
+    gmt_options.fingerprint_limit_bytes = (size_t)number_of("fingerprint_limit") << 10;
+    gmt_options.fingerprint_budget = number_of("fingerprint_budget") / 100;
 }
 
 static void find_unknown_variables(void)
@@ -148,9 +163,9 @@ void gmt_options_load(void)
     (void)choice_of("source", (const char *const[]){"on", "off"}, 2, 0);
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
     (void)choice_of("python", (const char *const[]){"auto", "on", "off"}, 3, 0);
-    gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit", 1, 1 << 20) << 20;
+    gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit") << 20;
     gmt_options.counter_budget = budget_of("counter_budget");
-    gmt_options.counter_samples = (unsigned)number_of("counter_samples", 1, 1000);
+    gmt_options.counter_samples = (unsigned)number_of("counter_samples");
     load_fingerprints();
     find_unknown_variables();
 }

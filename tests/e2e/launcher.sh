@@ -28,7 +28,7 @@ same_signals=(env --ignore-signal=CHLD --ignore-signal=HUP --ignore-signal=TERM)
 show_signals=(grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status)
 equal "signals of the program" "$("${same_signals[@]}" "${show_signals[@]}")" \
     "$("${same_signals[@]}" "$gmtrace" "${show_signals[@]}" 2>last.err)"
-for words in --version --help -h "doctor --help" "doctor -h"; do
+for words in --version --help -h help "help doctor" "doctor --help" "doctor -h" "doctor --version"; do
     # shellcheck disable=SC2086 # several words
     equal "status of gmtrace $words" 0 "$(status_of "$gmtrace" $words)"
     if [ ! -s last.out ] || [ -s last.err ]; then fail "gmtrace $words says nothing"; fi
@@ -47,6 +47,32 @@ touch not-executable
 equal "status of a file that is no program" 126 "$(status_of "$gmtrace" ./not-executable)"
 equal "status of a bad option" 125 "$(status_of "$gmtrace" --no-such-option "$client" churn 5)"
 equal "status of a bad value" 125 "$(status_of "$gmtrace" --collect sideways "$client" churn 5)"
+# Numbers are held to their limits before the program runs, under the name that the user typed.
+while read -r option value; do
+    equal "status of --$option $value" 125 "$(status_of "$gmtrace" --"$option" "$value" "$client" nothing)"
+    grep -qE -- "^gmtrace: --$option takes a number from [0-9]+ to [0-9]+(, or unlimited)?, not '$value'" last.err ||
+        fail "--$option $value: $(cat last.err)"
+done <<'END'
+counter-budget 500
+counter-budget -5
+counter-budget PERCENT
+counter-samples 0
+spool-limit 0
+fingerprint-budget 101
+fingerprint-limit many
+END
+for words in "--counter-budget 5" "--counter-budget=unlimited" "--counter-budget 0" "--spool-limit 16" "--fingerprint-limit 0"; do
+    # shellcheck disable=SC2086 # several words
+    equal "status with $words" 0 "$(status_of "$gmtrace" $words "$client" nothing)"
+done
+# What was likely meant is said. The program's own options are none of gmtrace's business.
+equal "status of a mistyped option" 125 "$(status_of "$gmtrace" -o t.db --devcie=sim "$client" churn 5)"
+grep -qxF "gmtrace: no option '--devcie'; did you mean '--device'?" last.err || fail "$(cat last.err)"
+equal "status of an option of the program" 0 "$(status_of "$gmtrace" echo --devcie)"
+equal "status of the beginning of an option" 0 "$(status_of "$gmtrace" --coll light true)"
+equal "status of a mistyped command" 127 "$(status_of "$gmtrace" doctro)"
+grep -q "did you mean: gmtrace doctor$" last.err || fail "$(cat last.err)"
+equal "status of help on what is no command" 125 "$(status_of "$gmtrace" help absent)"
 
 equal "status without CUDA" 0 "$(status_of "$gmtrace" "$client" nothing)"
 [ -s last.err ] || fail "gmtrace does not say that there is no trace"

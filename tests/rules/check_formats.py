@@ -60,7 +60,7 @@ def check_scanned(path, result):
     if len(result["locations"]) + len(result.get("relatedLocations", [])) > MOST["locations"]:
         fail(path, "too many locations")
     if not result["partialFingerprints"].get("primaryLocationLineHash"):
-        fail(path, "the fingerprint that alerts are told apart by is missing")
+        fail(path, "the fingerprint that alerts are identified by is missing")
     files = [check_place(path, place) for place in places_of(result)]
     if files[0].startswith("file:") and not all(file.startswith("file:") for file in files):
         fail(path, f"shown in {files[0]}, outside of the repository, though {files} has a place in it")

@@ -39,6 +39,8 @@ echo 'hello, this is no database at all' >text.db
 refused 'not a trace' text.db
 sqlite3 foreign.db 'CREATE TABLE t (x)'
 refused 'no trace of gmtrace' foreign.db
+gzip -k good.db
+refused 'compressed; unpack it first: gunzip -k good.db.gz' good.db.gz
 cp good.db newer.db
 sqlite3 newer.db 'PRAGMA user_version = 9999'
 refused 'newer' newer.db
@@ -88,13 +90,26 @@ expect 3 --range forward good.db
 grep -q "no range 'forward'" err || fail "a missing range is not reported"
 expect 2 --kernel '(' good.db
 # What was meant is said, where it is known.
-for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|small-transfers" "--explain pagable-transfer|pageable-transfer"; do
+for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|small-transfers" "--explain pagable-transfer|pageable-transfer" \
+    "--foramt json good.db|--format" "good.db --strcit|--strict" "export --too csv good.db|--to" "-o x.json --tpo 3 good.db|--top"; do
     read -ra words <<<"${line%|*}"
     status=0
     "$GMANALYZE" "${words[@]}" >out 2>err || status=$?
     [ "$status" = 2 ] || fail "status $status of ${line%|*}"
     grep -qF "did you mean '${line#*|}'?" err || fail "nothing of ${line#*|}"
 done
+# A part of several names is none's mistyped form.
+"$GMANALYZE" --rule pageable good.db >out 2>err && fail "rule pageable"
+grep -qF "did you mean 'pageable-transfer' or 'pageable-async'?" err || fail "nothing of two rules"
+"$GMANALYZE" --no-such-thing good.db >out 2>err && fail "--no-such-thing"
+grep -qxF "gmanalyze: no option '--no-such-thing'" err || fail "another word is guessed"
+# A value that looks like an option is a value; a beginning that fits several options is refused by that name.
+expect 2 -o --format good.db
+grep -qF "'--format': the name must end in" err || fail "a value is taken for an option"
+expect 2 --ba good.db
+expect 2 --s good.db
+grep -q 'ambiguous' err || fail "an ambiguous beginning is not called so"
+expect 0 --form json good.db
 touch dif
 "$GMANALYZE" dif >out 2>err && fail "a file that is no trace"
 ! grep -q 'did you mean' err || fail "a file is taken for a command"
@@ -155,6 +170,38 @@ expect 0 good.db
 cp out short
 expect 0 --top 10 good.db
 same "a short text was shortened" short out
+# On a terminal a line is as wide as that, within reason.
+# widest COLUMNS: the most columns that a line of the text takes there.
+widest() {
+    python3 - "$1" "$GMANALYZE" --calibrate never --top 0 large.db <<'PYTHON'
+import fcntl, os, pty, re, struct, sys, termios
+columns, line = int(sys.argv[1]), sys.argv[2:]
+pid, fd = pty.fork()
+if pid == 0:
+    # The size is there before the program asks for it.
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    os.environ["NO_COLOR"] = "1"
+    os.execv(line[0], line)
+text = b""
+while True:
+    try:
+        more = os.read(fd, 1 << 16)
+    except OSError:
+        break
+    if not more:
+        break
+    text += more
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, text[-2000:]
+print(max(len(re.sub(r"\x1b\[[0-9;]*[mK]", "", line)) for line in text.decode().replace("\r", "").split("\n")))
+PYTHON
+}
+if command -v python3 >/dev/null; then
+    for columns in 80 90 100 140 200; do
+        equal "the widest line of $columns columns" "$columns" "$(widest $columns)"
+    done
+    equal "the widest line of 300 columns" 200 "$(widest 300)"
+    equal "the widest line of 40 columns" 80 "$(widest 40)"
+fi
 expect 0 --format json good.db clean.db
 expect 2 --format sarif good.db clean.db
 expect 0 --list-rules

@@ -61,6 +61,25 @@ static int complain_missing(const struct complaint *complaint)
                     complaint->path);
 }
 
+/* The command that unpacks a file which begins so, and keeps it; NULL: it is not compressed. */
+static const char *unpacker_of(const char header[static HEADER_BYTES])
+{
+    static const struct {
+        const char *magic, *command;
+    } forms[] = {{"\x1f\x8b", "gunzip -k"},
+                 {"\x28\xb5\x2f\xfd", "unzstd"},
+                 {"\xfd"
+                  "7zXZ",
+                  "unxz -k"}};
+
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        if (memcmp(header, forms[i].magic, strlen(forms[i].magic)) == 0) {
+            return forms[i].command;
+        }
+    }
+    return NULL;
+}
+
 /* What the file alone shows. */
 static int check_file(const struct complaint *complaint, int64_t *file_bytes)
 {
@@ -93,6 +112,11 @@ static int check_file(const struct complaint *complaint, int64_t *file_bytes)
             return complain_missing(complaint);
         }
         return complain(complaint, -ENODATA, "is empty; the recording never began");
+    }
+    const char *unpack = unpacker_of(header);
+    if (unpack != NULL) {
+        return complain(complaint, -EMEDIUMTYPE, "is compressed; unpack it first: %s %s", unpack,
+                        complaint->path);
     }
     if (memcmp(header, SQLITE_HEADER, sizeof(SQLITE_HEADER)) != 0) {
         return complain(complaint, -EMEDIUMTYPE, "is not a trace of gmtrace");
