@@ -2,16 +2,18 @@
 /* gmanalyze export: a trace in a form that other tools read. */
 #include "analyzer/commands/export.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
-
-typedef int export_function(sqlite3 *db, const char *trace, const char *output);
+#include "analyzer/commands/profile.h"
+#include "libtrace/base/file.h"
+#include "libtrace/base/printable.h"
+#include "reports/writers.h"
 
 /* In the order of the words of --to. */
-static export_function *const targets[] = {gmt_export_perfetto, gmt_export_csv};
-enum { TO_NOTHING = -1, TO_PERFETTO, TO_CSV };
+enum { TO_NOTHING = -1, TO_PERFETTO, TO_CSV, TO_SPEEDSCOPE, TO_PPROF };
 
 struct export_options {
     const char *trace, *output;
@@ -24,12 +26,12 @@ static void check_line(const struct export_options *options, struct argp_state *
         argp_error(state, "no trace given");
     }
     if (options->to == TO_NOTHING) {
-        argp_error(state, "--to is missing: perfetto or csv");
+        argp_error(state, "--to is missing: perfetto, csv, speedscope or pprof");
     }
     if (options->to == TO_CSV && options->output == NULL) {
         argp_error(state, "csv needs a folder: -o DIR");
     }
-    if (options->to == TO_PERFETTO && options->output == NULL && isatty(STDOUT_FILENO)) {
+    if (options->to != TO_CSV && options->output == NULL && isatty(STDOUT_FILENO)) {
         argp_error(state, "this output is not for a terminal: use -o FILE");
     }
 }
@@ -47,20 +49,66 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
 }
 
+/* A profile has what the findings would save: the rules run, with the model that there is. */
+static int export_profile(const struct export_options *options)
+{
+    int (*write)(void *, FILE *) = options->to == TO_PPROF ? gmt_profile_write_pprof
+                                                           : gmt_profile_write_speedscope;
+    struct gmt_analyze_options analysis = {.writer = &gmt_writer_text,
+                                           .command = GMT_COMMAND_EXPORT,
+                                           .calibrate = GMT_CALIBRATE_NEVER,
+                                           .traces = {options->trace},
+                                           .trace_count = 1};
+    const char *output = options->output != NULL ? options->output : "standard output";
+    struct gmt_trace_session session;
+    struct gmt_profile profile = {0};
+    int status = gmt_trace_session_open(&session, &analysis, options->trace);
+
+    if (status == GMT_EXIT_OK && gmt_profile_fill(&profile, &session) != 0) {
+        status = GMT_EXIT_UNREADABLE;
+    }
+    if (status == GMT_EXIT_OK) {
+        int rc = options->output != NULL ? gmt_file_write(options->output, write, &profile)
+                                         : write(&profile, stdout);
+
+        if (rc == 0 && options->output == NULL && fflush(stdout) != 0) {
+            rc = -errno;
+        }
+        if (rc == 0) {
+            gmt_say(stderr, "gmanalyze: wrote %s, %zu stacks\n", output, profile.sample_count);
+        } else {
+            gmt_say(stderr, "gmanalyze: %s: %s\n", output, gmt_command_reason(rc));
+            status = GMT_EXIT_UNREADABLE;
+        }
+    }
+    gmt_profile_free(&profile);
+    gmt_trace_session_close(&session);
+    return status;
+}
+
+static int export_rows(const struct export_options *options)
+{
+    sqlite3 *db = NULL;
+    int status = gmt_command_open(options->trace, &db);
+
+    if (status == GMT_EXIT_OK && (options->to == TO_CSV ? gmt_export_csv : gmt_export_perfetto)(
+                                     db, options->trace, options->output) != 0) {
+        status = GMT_EXIT_UNREADABLE;
+    }
+    sqlite3_close(db);
+    return status;
+}
+
 int gmt_command_export(int argc, char **argv)
 {
     static const char doc[] =
         "perfetto: events for ui.perfetto.dev: calls by thread, device work by stream, flows "
         "between them, memory over time. csv: one file per view (RFC 4180); what is unknown is "
-        "empty.";
+        "empty. speedscope, for speedscope.app, and pprof, for go tool pprof: device time, copied "
+        "bytes, allocated bytes, predicted saving and calls by call stack; savings that overlap "
+        "are not counted once there.";
     struct export_options options = {.to = TO_NOTHING};
-    sqlite3 *db = NULL;
 
     gmt_command_parse(GMT_COMMAND_EXPORT, parse_option, doc, argc, argv, &options);
-    int status = gmt_command_open(options.trace, &db);
-    if (status == GMT_EXIT_OK && targets[options.to](db, options.trace, options.output) != 0) {
-        status = GMT_EXIT_UNREADABLE;
-    }
-    sqlite3_close(db);
-    return status;
+    return options.to >= TO_SPEEDSCOPE ? export_profile(&options) : export_rows(&options);
 }

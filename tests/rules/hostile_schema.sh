@@ -21,7 +21,7 @@ END
 
 commands=(
     "--calibrate never" "--calibrate never --redact=names" "--calibrate never -o r.html -o r.json"
-    "export --to perfetto -o p.json" "export --to csv -o csv" "validate" "symbolize" "lines"
+    "export --to perfetto -o p.json" "export --to csv -o csv" "export --to speedscope -o s.json" "export --to pprof -o p.pb.gz" "validate" "symbolize" "lines"
     "sql" "diff good.db"
 )
 asan=$(grep -c -a __asan_init "$GMANALYZE" || true)

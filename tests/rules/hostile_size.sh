@@ -161,6 +161,8 @@ if [ "$asan" = 0 ]; then
     whole_or_none 0 lines --format json lines.db
     whole_or_none 0 validate --json good.db
     whole_or_none 0 export --to perfetto GM101.db
+    whole_or_none 0 export --to speedscope GM101.db
+    whole_or_none 0 export --to pprof GM101.db
     whole_or_none 0 sql --format table good.db "SELECT * FROM launch ORDER BY end_ns LIMIT 100"
 fi
 echo "gmanalyze: memory in proportion to the file"

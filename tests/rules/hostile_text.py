@@ -76,6 +76,8 @@ def main():
         bad += check(f"lines json of {target!r}", [gmanalyze, "lines", "--format=json", target], (0, 3, 4))
         bad += check(f"range of {target!r}", [gmanalyze, "--calibrate=never", "--range=\x1b[31mnone", target], (3,))
         bad += check(f"perfetto of {target!r}", [gmanalyze, "export", "--to=perfetto", target], (0, 3))
+        bad += check(f"speedscope of {target!r}", [gmanalyze, "export", "--to=speedscope", target], (0, 3))
+        bad += check(f"pprof of {target!r}", [gmanalyze, "export", "--to=pprof", "-o", "profile.pb.gz", target], (0, 3))
         bad += check(f"csv of {target!r}", [gmanalyze, "export", "--to=csv", "-o", "folder\x1b[31m", target], (0, 3))
         bad += check(f"diff of {target!r}", [gmanalyze, "diff", "--calibrate=never", target, target], (0, 3))
         bad += check(f"several {target!r}", [gmanalyze, "--calibrate=never", target, target], (0, 3))

@@ -37,6 +37,8 @@ def commands(trace: str, work: pathlib.Path):
     for form in "text", "json", "html":
         yield f"diff {form}", ["diff", *never, "--format", form, trace, trace], 2
     yield "export perfetto", ["export", "--to", "perfetto", trace], 1
+    yield "export speedscope", ["export", "--to", "speedscope", trace], 1
+    yield "export pprof", ["export", "--to", "pprof", trace], 1
     yield "export csv", ["export", "--to", "csv", "-o", str(work / "tables"), trace], 1
     yield "validate", ["validate", trace], 1
     yield "validate json", ["validate", "--json", trace], 1
