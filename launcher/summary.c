@@ -112,6 +112,23 @@ static void print_launches(sqlite3 *db)
     gmt_say(stderr, "gmtrace: %s of %s, %" PRId64 " measured\n", n.text, kinds.text, measured);
 }
 
+/* What most of the losses are, and why: a full disk is known at once by that. */
+static void print_most_lost(sqlite3 *db, const char *losses)
+{
+    static const char sql[] = "SELECT kind || CASE WHEN length(detail) > 0 THEN ' (' || detail || "
+                              "')' ELSE '' END FROM loss WHERE "
+                              "kind != 'entry point not covered' ORDER BY count DESC LIMIT 1";
+    sqlite3_stmt *statement = NULL;
+    const char *text = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK &&
+        sqlite3_step(statement) == SQLITE_ROW) {
+        (void)gmt_value_text(statement, 0, &text);
+    }
+    gmt_say(stderr, "gmtrace: %s%s%.100s; gmanalyze says of what\n", losses,
+            text != NULL ? ", most of all: " : "", text != NULL ? text : "");
+    sqlite3_finalize(statement);
+}
+
 /* Calls without a hook are reported by gmanalyze: nothing of them was lost on the way. */
 static void print_losses(sqlite3 *db)
 {
@@ -123,7 +140,7 @@ static void print_losses(sqlite3 *db)
         gmt_say(stderr, "gmtrace: nothing was lost\n");
     } else {
         struct gmt_words n = gmt_words_of_count(lost, "loss", "losses");
-        gmt_say(stderr, "gmtrace: %s; gmanalyze says of what\n", n.text);
+        print_most_lost(db, n.text);
     }
 }
 

@@ -27,6 +27,9 @@ if mount -t tmpfs -o size=1m tmpfs small 2>/dev/null; then
     equal "status on a full disk" 0 "$(cat full.status)"
     same "output on a full disk differs" plain.out full.out
     at_most "lines on standard error on a full disk" 1 "$(wc -l <full.err)"
+    # gmtrace says what was in the way.
+    LD_LIBRARY_PATH=$SIM_LIB run launched "$GMT_BUILD/bin/gmtrace" -o "$work/small/launched.db" "$CLIENTS/driverclient" many 100000
+    grep -qi 'no space left' launched.err || fail "gmtrace does not say that the disk is full"
 fi
 
 # A spool limit of 1 MiB with the recorder stopped: dropped records are counted.
