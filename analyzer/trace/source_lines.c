@@ -14,17 +14,21 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/store/symbols/sources.h"
 
-/* Instructions without a line are identified by their offset, if the trace has it. */
+/*
+ * Instructions without a line are identified by their offset, if the trace has it. The view is read once: it goes
+ * through all instructions, and what is summed over it per kernel comes from the same rows.
+ */
 static const char lines_sql[] =
-    "SELECT l.kernel_id, l.kernel, t.launches, l.source, l.file, l.line, l.ptx_line, "
+    "WITH line AS (SELECT * FROM v_line), "
+    "total AS (SELECT kernel_id, sum(excess_bytes) AS excess_bytes FROM line GROUP BY kernel_id), "
+    "counted AS (SELECT c.kernel_id AS kernel_id, count(DISTINCT i.launch_seq) AS launches "
+    "FROM instruction i JOIN kernel_class c ON c.id = i.class_id GROUP BY c.kernel_id) "
+    "SELECT l.kernel_id, l.kernel, n.launches, l.source, l.file, l.line, l.ptx_line, "
     "l.kind, CASE WHEN l.pc_offset IS NULL THEN l.opcodes ELSE coalesce(l.opcodes, '') || "
     "printf(' +0x%x', l.pc_offset) END, l.instructions, l.executed, l.lanes, l.requests, l.bytes, "
     "l.sectors, l.ideal_sectors, l.wavefronts, l.ideal_wavefronts, l.excess_bytes, t.excess_bytes "
-    "FROM v_line l JOIN "
-    "(SELECT v.kernel_id, sum(v.excess_bytes) AS excess_bytes, "
-    "(SELECT count(DISTINCT launch_seq) FROM instruction JOIN kernel_class c ON c.id = class_id "
-    "WHERE c.kernel_id = v.kernel_id) AS launches FROM v_line v GROUP BY v.kernel_id) t "
-    "ON t.kernel_id = l.kernel_id "
+    "FROM line l JOIN total t ON t.kernel_id = l.kernel_id "
+    "JOIN counted n ON n.kernel_id = l.kernel_id "
     "ORDER BY coalesce(t.excess_bytes, 0) DESC, l.kernel_id, l.file IS NULL, "
     "sum(l.excess_bytes) OVER (PARTITION BY l.kernel_id, l.file) DESC, l.file, l.line, "
     "l.ptx_line, l.kind, 9";
