@@ -304,26 +304,33 @@ static int find_sharing(struct gmt_memory *memory)
 
 /*
  * Of all calls, also of those that a range leaves out; 600: CUDA_ERROR_NOT_READY. Who works on after a
- * call that failed has not given up for it.
+ * call that failed has not given up for it: the last success is looked for, by the index, where one failed.
  */
+#define LAST_SUCCESS(table) \
+    "SELECT * FROM (SELECT begin_ns AS t FROM main." table \
+    " WHERE result = 0 ORDER BY begin_ns DESC LIMIT 1)"
 static int find_failure(struct gmt_memory *memory)
 {
-    int64_t failed = 0;
+    sqlite3 *db = memory->timeline->db;
+    int64_t failed_ns = INT64_MIN, done_ns = INT64_MIN;
     int rc = gmt_query_int64(
-        memory->timeline->db,
-        "SELECT coalesce((SELECT max(t) FROM "
+        db,
+        "SELECT max(t) FROM "
         "(SELECT max(begin_ns) AS t FROM main.api_call WHERE result NOT IN (0, 600) "
         "UNION ALL SELECT max(begin_ns) FROM main.sync WHERE result NOT IN (0, 600) "
         "UNION ALL SELECT max(begin_ns) FROM main.transfer WHERE result <> 0 "
         "UNION ALL SELECT max(begin_ns) FROM main.memset WHERE result <> 0 "
-        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result <> 0)) > "
-        "coalesce((SELECT max(t) FROM "
-        "(SELECT max(begin_ns) AS t FROM main.transfer WHERE result = 0 "
-        "UNION ALL SELECT max(begin_ns) FROM main.memset WHERE result = 0 "
-        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result = 0)), -9e18), 0)",
-        &failed);
+        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result <> 0)",
+        &failed_ns);
 
-    memory->failed = failed != 0;
+    if (rc == 0 && failed_ns != INT64_MIN) {
+        rc = gmt_query_int64(
+            db,
+            "SELECT max(t) FROM (" LAST_SUCCESS("transfer") " UNION ALL " LAST_SUCCESS(
+                "memset") " UNION ALL " LAST_SUCCESS("launch") ")",
+            &done_ns);
+        memory->failed = failed_ns > done_ns;
+    }
     if (rc != 0) {
         return rc;
     }
