@@ -309,26 +309,53 @@ static int find_sharing(struct gmt_memory *memory)
 #define LAST_SUCCESS(table) \
     "SELECT * FROM (SELECT begin_ns AS t FROM main." table \
     " WHERE result = 0 ORDER BY begin_ns DESC LIMIT 1)"
+#define LAST_FAILURE(table, fine) \
+    "SELECT max(begin_ns) AS t FROM main." table " WHERE result NOT IN (" fine ")"
+
+/* The later of *at_ns and what the query finds. */
+static int later_of(sqlite3 *db, const char *sql, int64_t *at_ns)
+{
+    int64_t found_ns = INT64_MIN;
+    int rc = gmt_query_int64(db, sql, &found_ns);
+
+    *at_ns = found_ns > *at_ns ? found_ns : *at_ns;
+    return rc;
+}
+
+/* Of a table with a row for each call: where the timeline has as many as there are, none of them has failed, and
+ * the rows are not gone through. */
+static int last_failure_of(sqlite3 *db, const char *count, size_t loaded, const char *sql,
+                           int64_t *at_ns)
+{
+    int64_t rows = -1;
+    int rc = gmt_query_int64(db, count, &rows);
+
+    return rc != 0 || (rows >= 0 && (uint64_t)rows == loaded) ? rc : later_of(db, sql, at_ns);
+}
+
 static int find_failure(struct gmt_memory *memory)
 {
-    sqlite3 *db = memory->timeline->db;
+    const struct gmt_timeline *tl = memory->timeline;
     int64_t failed_ns = INT64_MIN, done_ns = INT64_MIN;
-    int rc = gmt_query_int64(
-        db,
-        "SELECT max(t) FROM "
-        "(SELECT max(begin_ns) AS t FROM main.api_call WHERE result NOT IN (0, 600) "
-        "UNION ALL SELECT max(begin_ns) FROM main.sync WHERE result NOT IN (0, 600) "
-        "UNION ALL SELECT max(begin_ns) FROM main.transfer WHERE result <> 0 "
-        "UNION ALL SELECT max(begin_ns) FROM main.memset WHERE result <> 0 "
-        "UNION ALL SELECT max(begin_ns) FROM main.launch WHERE result <> 0)",
+    int rc = later_of(
+        tl->db,
+        "SELECT max(t) FROM (" LAST_FAILURE("api_call", "0, 600") " UNION ALL " LAST_FAILURE(
+            "sync", "0, 600") " UNION ALL " LAST_FAILURE("memset", "0") ")",
         &failed_ns);
 
+    if (rc == 0) {
+        rc = last_failure_of(tl->db, "SELECT count(*) FROM main.transfer", tl->copy_count,
+                             LAST_FAILURE("transfer", "0"), &failed_ns);
+    }
+    if (rc == 0) {
+        rc = last_failure_of(tl->db, "SELECT count(*) FROM main.launch", tl->launch_count,
+                             LAST_FAILURE("launch", "0"), &failed_ns);
+    }
     if (rc == 0 && failed_ns != INT64_MIN) {
-        rc = gmt_query_int64(
-            db,
-            "SELECT max(t) FROM (" LAST_SUCCESS("transfer") " UNION ALL " LAST_SUCCESS(
-                "memset") " UNION ALL " LAST_SUCCESS("launch") ")",
-            &done_ns);
+        rc = later_of(tl->db,
+                      "SELECT max(t) FROM (" LAST_SUCCESS("transfer") " UNION ALL " LAST_SUCCESS(
+                          "memset") " UNION ALL " LAST_SUCCESS("launch") ")",
+                      &done_ns);
         memory->failed = failed_ns > done_ns;
     }
     if (rc != 0) {
