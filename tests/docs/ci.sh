@@ -94,4 +94,82 @@ for file in github.yml gitlab.yml; do
         python3 -c 'import sys, yaml; yaml.safe_load(open(sys.argv[1]))' $file || fail "$file is no YAML"
     fi
 done
+
+# ---- what the pipelines run, step by step, with a cmake that has the program built ----
+block json 1 ci/memory-budget.json
+rm -f memory* code-quality.json
+cat >"$work/bin/cmake" <<'END'
+#!/bin/sh
+[ "$1" = --build ] || exit 0
+mkdir -p build && printf '#!/bin/sh\nexec true\n' >build/app && chmod +x build/app
+END
+# The recording of what ./build/app is to be.
+cat >"$work/bin/gmtrace" <<'END'
+#!/bin/sh
+[ "$1" = -o ] && [ "$3" = -- ] && [ -x "$4" ] && cp "$RECORDINGS/$APP.db" "$2"
+END
+chmod +x "$work/bin/cmake"
+# steps FILE: each `run` of a workflow of GitHub, or line of a job of GitLab, as "WHEN COMMAND", in order.
+steps() {
+    python3 - "$1" <<'PYTHON'
+import sys, yaml
+for job in yaml.safe_load(open(sys.argv[1])).values():
+    if not isinstance(job, dict):
+        continue
+    for each in job.get("gate", {}).get("steps", []):
+        if "run" in each:
+            when = each.get("if", "success()")
+            print("main" if "refs/heads/main" in when else "always" if when == "always()" else "success", each["run"])
+    for line in job.get("script", []):
+        print("success", line)
+    for line in job.get("after_script", []):
+        print("always", line)
+PYTHON
+}
+# pipeline STATUS FILE APP: runs it on the main branch.
+pipeline() {
+    local status=0 when command
+    while read -r when command <&3; do
+        [ "$when" = always ] || [ "$status" = 0 ] || continue
+        APP=$3 GITHUB_STEP_SUMMARY=summary.md CI_COMMIT_BRANCH=main CI_DEFAULT_BRANCH=main sh -c "$command" >out 2>log || {
+            [ "$when" != always ] || fail "$2: $command"
+            status=1
+        }
+    done 3< <(steps "$2")
+    [ "$status" = "$1" ] || fail "$2 with $3 ends with $status, not $1"
+}
+if python3 -c 'import yaml' 2>/dev/null; then
+    [ "$(steps github.yml | wc -l)" -ge 4 ] || fail "github.yml runs too little"
+    [ "$(steps gitlab.yml | wc -l)" -ge 4 ] || fail "gitlab.yml runs too little"
+    for file in github.yml gitlab.yml; do
+        pipeline 1 $file slow
+        [ ! -e memory-baseline.db ] || fail "$file makes a baseline of what failed"
+        pipeline 0 $file fast
+        [ -s memory-baseline.db ] || fail "$file makes no baseline"
+        pipeline 1 $file slow
+        rm memory-baseline.db
+    done
+    [ -s summary.md ] || fail "no summary"
+    jq -e 'length > 0' code-quality.json >/dev/null || fail "no report for GitLab"
+fi
+
+# ---- without a GPU: gmtrace itself, on the software device ----
+rm "$work/bin/gmtrace" memory*
+if [ -x "$GMT_BUILD/bin/pipeline_slow_shared" ] && [ -x "$GMT_BUILD/bin/gmtrace" ]; then
+    export GMTRACE_DEVICE=sim
+    for name in slow fast; do
+        printf '#!/bin/sh\nexec pipeline_%s_shared --size 512 --frames 4\n' $name >build/$name
+        chmod +x build/$name
+    done
+    gate 1 build/slow
+    grep -qE 'FAILED  budget   copies +1,' log || fail "the software device counts no copies"
+    gate 0 build/fast
+    grep -qE 'unknown budget   saving_ns' log || fail "a time of the software device is not called unknown"
+    # Where nothing was recorded, the trace of another run is not judged.
+    rm memory.html memory.sarif memory.md
+    status=0
+    sh ci/memory-gate true >out 2>log || status=$?
+    [ "$status" = 125 ] || fail "the gate on a program without CUDA ends with $status"
+    [ ! -e memory.html ] || fail "an older trace was judged"
+fi
 echo "docs/ci.md: as it says"
