@@ -2,6 +2,7 @@
 /* A trace as CSV: each view a file of its own. */
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -61,7 +62,8 @@ static const char *reason(sqlite3 *db, int rc)
                                                                           : gmt_command_reason(rc);
 }
 
-static int export_view(sqlite3 *db, const char *name, const char *folder)
+/* left_out: gets the name of a view that the trace cannot have. */
+static int export_view(sqlite3 *db, const char *name, const char *folder, FILE *left_out)
 {
     struct view_file view = {0};
     char path[PATH_MAX], *sql = sqlite3_mprintf("SELECT * FROM \"%w\"", name);
@@ -71,7 +73,7 @@ static int export_view(sqlite3 *db, const char *name, const char *folder)
 
     if (prepared == SQLITE_ERROR) {
         /* A view of this version over tables that came after the trace. */
-        gmt_say(stderr, "gmanalyze: left out %s: %s\n", name, gmt_guard_reason(db));
+        fprintf(left_out, "%s%s", ftell(left_out) > 0 ? ", " : "", name);
         sqlite3_free(sql);
         return 0;
     }
@@ -96,6 +98,8 @@ static int export_view(sqlite3 *db, const char *name, const char *folder)
 int gmt_export_csv(sqlite3 *db, const char *trace, const char *output)
 {
     sqlite3_stmt *names = NULL;
+    char *text = NULL;
+    size_t bytes = 0;
     int rc = 0;
 
     if (mkdir(output, 0777) != 0 && errno != EEXIST) {
@@ -107,9 +111,16 @@ int gmt_export_csv(sqlite3 *db, const char *trace, const char *output)
         gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));
         return -EIO;
     }
+    FILE *left_out = open_memstream(&text, &bytes);
+    rc = left_out != NULL ? 0 : -ENOMEM;
     while (rc == 0 && sqlite3_step(names) == SQLITE_ROW) {
-        rc = export_view(db, (const char *)sqlite3_column_text(names, 0), output);
+        rc = export_view(db, (const char *)sqlite3_column_text(names, 0), output, left_out);
     }
+    if (left_out != NULL && fclose(left_out) == 0 && bytes > 0) {
+        gmt_say(stderr, "gmanalyze: left out %s: the trace is of a version without their tables\n",
+                text);
+    }
+    free(text);
     /* That the views came to an end is not known otherwise. */
     if (sqlite3_finalize(names) != SQLITE_OK && rc == 0) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", trace, gmt_guard_reason(db));
