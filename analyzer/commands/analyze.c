@@ -266,7 +266,7 @@ int gmt_command_analyze(int argc, char **argv)
     } else if (options.explain != NULL) {
         status = gmt_rule_explain(options.explain);
     } else {
-        status = analyze_traces(&options);
+        status = gmt_options_can_write(&options) ? analyze_traces(&options) : GMT_EXIT_UNREADABLE;
     }
     gmt_options_free(&options);
     return status;

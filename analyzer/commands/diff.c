@@ -46,7 +46,7 @@ int gmt_command_diff(int argc, char **argv)
     struct gmt_arena arena = {0};
 
     gmt_options_parse(&options, GMT_COMMAND_DIFF, argc, argv);
-    int status = compare(&options, &arena);
+    int status = gmt_options_can_write(&options) ? compare(&options, &arena) : GMT_EXIT_UNREADABLE;
     gmt_arena_free(&arena);
     gmt_options_free(&options);
     return status;

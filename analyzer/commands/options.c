@@ -2,13 +2,16 @@
 /* The command line of an analysis. */
 #include "analyzer/commands/options.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/run/rules.h"
+#include "libtrace/base/printable.h"
 #include "reports/several/several.h"
 
 static void add_name(const char **list, size_t *count, const char *name, struct argp_state *state)
@@ -317,6 +320,25 @@ void gmt_options_parse(struct gmt_analyze_options *options, enum gmt_command_ind
                       argv, options);
     options->reproduce = quoted(command == GMT_COMMAND_DIFF ? "gmanalyze diff" : "gmanalyze", argc,
                                 argv, options->redact);
+}
+
+bool gmt_options_can_write(const struct gmt_analyze_options *options)
+{
+    for (size_t i = 0; i < options->output_count; i++) {
+        const char *path = options->outputs[i].path, *slash = strrchr(path, '/');
+        char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+        bool can = folder != NULL && access(folder, W_OK | X_OK) == 0;
+
+        if (!can) {
+            gmt_say(stderr, "gmanalyze: %s: %s\n", path,
+                    gmt_command_reason(folder != NULL ? -errno : -ENOMEM));
+        }
+        free(folder);
+        if (!can) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void gmt_options_free(struct gmt_analyze_options *options)

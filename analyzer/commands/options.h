@@ -54,6 +54,8 @@ struct gmt_analyze_options {
 /* Ends the process with GMT_EXIT_USAGE on a wrong command line, with 0 after --help. */
 void gmt_options_parse(struct gmt_analyze_options *options, enum gmt_command_index command,
                        int argc, char **argv);
+/* Can the files of --output be made? Complains about the first that cannot: to be asked before the analysis. */
+bool gmt_options_can_write(const struct gmt_analyze_options *options);
 void gmt_options_free(struct gmt_analyze_options *options);
 
 #endif

@@ -144,7 +144,14 @@ expect 0 --fail-on any clean.db
 expect 1 --fail-on any clean.db good.db
 expect 4 --strict good.db
 expect 3 --fail-on any absent.db good.db
-expect 3 -o /nonexistent/page.html good.db
+for command in "" diff; do
+    # Said before anything is analysed.
+    # shellcheck disable=SC2086 # none or one word
+    expect 3 $command -o /nonexistent/page.html good.db ${command:+clean.db}
+    if [ -s out ] || [ "$(cat err)" != "gmanalyze: /nonexistent/page.html: No such file or directory" ]; then
+        fail "what cannot be written is not said first"
+    fi
+done
 expect 3 --model absent.json good.db
 
 expect 2
