@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/answer.h"
 #include "reports/model/own_time.h"
 #include "reports/text/markdown_parts.h"
+#include "reports/text/text_parts.h"
 #include "reports/writers.h"
 
 /* A comment holds 65,536 characters, which 25 findings in full fill to the half. */
@@ -79,6 +81,117 @@ static void head(FILE *out, const struct gmt_report *r)
     }
 }
 
+/* The findings that bring most, as sentences. */
+static void first(FILE *out, const struct gmt_report *r)
+{
+    size_t count = gmt_answer_count(r);
+    const char *times = gmt_answer_times(r, &r->first), *all = gmt_answer_times(r, &r->combined);
+
+    if (count == 0) {
+        return;
+    }
+    fputs("**Do first**", out);
+    if (times[0] != '\0') {
+        fprintf(out, ": %s", times);
+    }
+    if (all[0] != '\0' && r->finding_count > count) {
+        fprintf(out, "; all %zu findings: %s", r->finding_count, all);
+    }
+    fputs("\n\n", out);
+    for (size_t i = 0; i < count; i++) {
+        const struct gmt_finding *f = &r->findings[i];
+        const char *gain = gmt_answer_gain(r, f), *sure = gmt_answer_certainty(r, f);
+
+        fprintf(out, "%zu. ", i + 1);
+        gmt_markdown_plain(out, f->action);
+        fputs(" at ", out);
+        gmt_markdown_span(out, f->place.label, false);
+        fprintf(out, ": %s%s%s%s%s%s\n", gmt_answer_effort(f), gain[0] != '\0' ? ", " : "", gain,
+                sure[0] != '\0' ? " (" : "", sure, sure[0] != '\0' ? ")" : "");
+    }
+    fputc('\n', out);
+}
+
+/* What the recorded time went to, with bars of text: markdown has no others. */
+static void time_parts(FILE *out, const struct gmt_report *r)
+{
+    char ns[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES], bar[128];
+
+    if (!r->has_time_parts) {
+        return;
+    }
+    fprintf(out, "| the recorded %s went to | | | |\n|---|---:|---:|---|\n",
+            gmt_format_ns(ns, r->recorded_ns));
+    for (int i = 0; i < GMT_TIME_PARTS; i++) {
+        double part = r->time_parts[i].ns / r->recorded_ns;
+
+        if (part > 0) {
+            gmt_text_bar(bar, sizeof(bar), part, 30);
+            fprintf(out, "| %s | %s | %s | %s |\n", gmt_time_part_title((enum gmt_time_part)i),
+                    gmt_format_ns(ns, r->time_parts[i].ns), gmt_format_percent(share, 100 * part),
+                    bar);
+        }
+    }
+    fputc('\n', out);
+    if (gmt_time_parts_note(r) != NULL) {
+        gmt_markdown_plain(out, gmt_time_parts_note(r));
+        fputs(".\n\n", out);
+    }
+}
+
+/* Causes of idle time and the API summary, folded. */
+static void calls(FILE *out, const struct gmt_report *r)
+{
+    char ns[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+
+    if (r->call_count == 0) {
+        return;
+    }
+    fputs("<details><summary>CUDA calls</summary>\n\n| function | calls | time | most of it at "
+          "|\n|---|---:|---:|---|\n",
+          out);
+    for (size_t i = 0; i < r->call_count && i < MOST_SHOWN; i++) {
+        const struct gmt_call_row *row = &r->calls[i];
+
+        fputs("| ", out);
+        gmt_markdown_plain(out, row->name);
+        fprintf(out, " | %s | %s | ", gmt_format_count(count, row->calls),
+                gmt_format_ns(ns, row->time_ns));
+        if (row->place_count > 0) {
+            gmt_markdown_span(out, row->places[0].where.label, true);
+        }
+        fputs(" |\n", out);
+    }
+    fputs("\n</details>\n\n", out);
+    if (!r->has_time_parts) {
+        return;
+    }
+    fputs("<details><summary>What the GPU was idle for</summary>\n\n| cause | times | time | most "
+          "of it at |\n|---|---:|---:|---|\n",
+          out);
+    for (int i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
+        const struct gmt_time_row *row = &r->time_parts[i];
+
+        if (!(row->ns > 0)) {
+            continue;
+        }
+        fprintf(out, "| %s | %s | %s | ", gmt_time_part_title((enum gmt_time_part)i),
+                gmt_format_count(count, row->times), gmt_format_ns(ns, row->ns));
+        if (row->place_count > 0 && row->places[0].until != NULL) {
+            fputs("between ", out);
+        }
+        if (row->place_count > 0) {
+            gmt_markdown_span(out, row->places[0].where.label, true);
+        }
+        if (row->place_count > 0 && row->places[0].until != NULL) {
+            fputs(" and ", out);
+            gmt_markdown_span(out, row->places[0].until, true);
+        }
+        fputs(" |\n", out);
+    }
+    fputs("\n</details>\n\n", out);
+}
+
 static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint *j)
 {
     char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
@@ -111,7 +224,7 @@ static void table(FILE *out, const struct gmt_report *r, size_t shown)
     if (shown < r->finding_count) {
         fprintf(out, "\n… and %zu smaller ones.\n", r->finding_count - shown);
     }
-    if (r->finding_count > 1) {
+    if (r->finding_count > 1 && r->combined.best_ns > 0 && !gmt_savings_add_up(r)) {
         fputs("\nSavings overlap; do not add them.\n", out);
     }
     for (size_t i = 0; i < r->joint_count && (shown == r->finding_count || i < shown); i++) {
@@ -284,6 +397,8 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     /* A line that says "one more" would take the place of one more. */
     shown = shown + 1 < r->finding_count ? shown : r->finding_count;
     head(out, r);
+    first(out, r);
+    time_parts(out, r);
     if (shown > 0) {
         table(out, r, shown);
     }
@@ -291,6 +406,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
         details(out, r, &r->findings[i], i + 1);
     }
     notes(out, r);
+    calls(out, r);
     memory(out, r);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);

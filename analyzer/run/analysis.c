@@ -12,6 +12,7 @@
 #include "analyzer/findings/instructions.h"
 #include "analyzer/findings/joints.h"
 #include "analyzer/findings/kernel_filter.h"
+#include "analyzer/findings/quotes.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
 #include "analyzer/run/rule_pages.h"
@@ -22,6 +23,7 @@
 #include "analyzer/trace/own_time.h"
 #include "analyzer/trace/unseen.h"
 #include "libtrace/base/progress.h"
+#include "reports/model/answer.h"
 
 static bool named(const struct gmt_rule *rule, const char *const *names, size_t n)
 {
@@ -243,6 +245,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc == 0) {
         rc = gmt_memory_report(&analysis);
     }
+    if (rc == 0) {
+        rc = gmt_host_report(&analysis);
+    }
     if (rc != 0) {
         goto out;
     }
@@ -274,14 +279,24 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc != 0) {
         goto out;
     }
+    gmt_answer_fill(report->arena, report->findings, report->finding_count);
+    gmt_answer_fill(report->arena, report->notes, report->note_count);
+    gmt_findings_quote(timeline->db, report->arena, report->findings, report->finding_count);
+    gmt_findings_quote(timeline->db, report->arena, report->notes, report->note_count);
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);
+    if (rc == 0) {
+        rc = gmt_findings_combine(report->findings,
+                                  report->finding_count < GMT_FIRST_FINDINGS ? report->finding_count
+                                                                             : GMT_FIRST_FINDINGS,
+                                  report->wall_ns, &report->first);
+    }
     if (rc == 0 && !timeline->simulated) {
         rc = gmt_joints_fill(report);
     }
     if (timeline->simulated) {
-        report->combined = (struct gmt_saving){NAN, NAN, NAN, NAN};
+        report->combined = report->first = (struct gmt_saving){NAN, NAN, NAN, NAN};
     }
     report->model_provenance = model->provenance;
     report->model_origin = model->origin;

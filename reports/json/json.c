@@ -6,10 +6,11 @@
 
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
+#include "reports/model/answer.h"
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.3"
+#define GMT_JSON_SCHEMA_VERSION "1.4"
 
 static json_t *of_rule(const void *context, size_t i)
 {
@@ -63,6 +64,8 @@ static json_t *of_verdict(const struct gmt_report *r)
     json_object_set_new(json, "kernel_classes", gmt_json_integer(r->kernel_classes));
     json_object_set_new(json, "measured_classes", gmt_json_integer(r->measured_classes));
     json_object_set_new(json, "combined_saving", gmt_json_saving(&r->combined));
+    json_object_set_new(json, "first_saving", gmt_json_saving(&r->first));
+    json_object_set_new(json, "savings_add_up", json_boolean(gmt_savings_add_up(r)));
     return json;
 }
 
@@ -152,9 +155,11 @@ void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gm
     gmt_json_give(s, "process", of_process(r));
     gmt_json_give(s, "device", of_device(r));
     gmt_json_give(s, "verdict", of_verdict(r));
+    gmt_json_give(s, "time", gmt_json_time(r));
     gmt_json_give_each(s, "findings", r->finding_count, gmt_json_finding, r->findings);
     gmt_json_give_each(s, "notes", r->note_count, gmt_json_finding, r->notes);
     gmt_json_give_each(s, "joint_savings", r->joint_count, of_joint, r);
+    gmt_json_give_each(s, "calls", r->call_count, gmt_json_call, r->calls);
     gmt_json_give_each(s, "transfers", r->copy_row_count, gmt_json_transfer, r->copy_rows);
     gmt_json_give_each(s, "kernels", r->kernel_count, gmt_json_kernel, r->kernels);
     gmt_json_memory(s, "memory", r);

@@ -97,6 +97,18 @@ json_t *gmt_json_race(const void *races, size_t i)
                      gmt_json_number(race->count));
 }
 
+static json_t *of_place(const struct gmt_source_quote *place)
+{
+    json_t *lines = json_array();
+
+    for (size_t i = 0; i < place->line_count; i++) {
+        json_array_append_new(lines, gmt_json_code(place->lines[i]));
+    }
+    return json_pack("{so, so, so, so, so}", "label", gmt_json_text(place->label), "file",
+                     gmt_json_text(place->file), "line", gmt_json_line(place->line), "first_line",
+                     gmt_json_line(place->first_line), "lines", lines);
+}
+
 json_t *gmt_json_finding(const void *findings, size_t at)
 {
     const struct gmt_finding *f = (const struct gmt_finding *)findings + at;
@@ -119,8 +131,13 @@ json_t *gmt_json_finding(const void *findings, size_t at)
     json_object_set_new(json, "method", gmt_json_text(f->method));
     json_object_set_new(json, "confidence", json_string(gmt_confidence_name(f->confidence)));
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
+    json_object_set_new(json, "action", gmt_json_text(f->action));
+    json_object_set_new(json, "place", of_place(&f->place));
     json_object_set_new(json, "fix", gmt_json_text(f->fix));
     json_object_set_new(json, "sketch", gmt_json_code(f->sketch));
+    if (f->patch != NULL) {
+        json_object_set_new(json, "patch", gmt_json_code(f->patch));
+    }
     if (f->line_count > 0) {
         json_object_set_new(json, "lines", of_lines(f));
         json_object_set_new(json, "lines_of", json_string(gmt_lines_of(f)));

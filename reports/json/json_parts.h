@@ -10,6 +10,8 @@
 
 json_t *gmt_json_saving(const struct gmt_saving *saving);
 json_t *gmt_json_where(const struct gmt_where *where);
+/* What the recorded time went to; null where that is not known. */
+json_t *gmt_json_time(const struct gmt_report *report);
 json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
 void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
                      const struct gmt_report *report);
@@ -19,5 +21,6 @@ json_t *gmt_json_finding(const void *findings, size_t i);
 json_t *gmt_json_race(const void *races, size_t i);
 json_t *gmt_json_transfer(const void *rows, size_t i);
 json_t *gmt_json_kernel(const void *rows, size_t i);
+json_t *gmt_json_call(const void *rows, size_t i);
 
 #endif

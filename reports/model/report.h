@@ -139,6 +139,17 @@ struct gmt_interval {
     int64_t begin_ns, end_ns;
 };
 
+/* A place in a source file, and the lines around it. */
+struct gmt_source_quote {
+    const char *
+        label; /* "main.cu:45"; of a kernel without lines "blur, launched at main.cu:140". Never NULL */
+    const char *file; /* NULL: not known, and then all below is 0 or NULL */
+    int64_t line;
+    int64_t first_line; /* of what is quoted */
+    const char *const *lines;
+    size_t line_count; /* 0: the trace does not carry the file */
+};
+
 struct gmt_finding {
     const char *rule, *slug, *title;
     enum gmt_severity severity;
@@ -160,11 +171,14 @@ struct gmt_finding {
     const char *method;        /* one sentence: how the saving was computed   */
     enum gmt_confidence confidence;
     enum gmt_effort effort;
-    const char *fix;      /* text                                        */
-    const char *sketch;   /* code, may be NULL                           */
-    const char *note_why; /* severity NOTE: why it is not a finding      */
-    const char *part;     /* what tells it from others of the same place */
-    const char *range;    /* that most of its cost lies in, as report.ranges has it; NULL: none */
+    const char *action;            /* what to do, in the imperative: the fix without its reasons */
+    struct gmt_source_quote place; /* where: the line that causes most of it, or where.label */
+    const char *fix;               /* text                                        */
+    const char *sketch;            /* code, may be NULL                           */
+    const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
+    const char *note_why;          /* severity NOTE: why it is not a finding      */
+    const char *part;              /* what tells it from others of the same place */
+    const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
@@ -305,6 +319,51 @@ struct gmt_memory_failure {
     size_t holder_count;
 };
 
+/*
+ * What the recorded time went to. The parts do not overlap, and their sum is report.recorded_ns. In all but the first three
+ * the device is idle.
+ */
+enum gmt_time_part {
+    GMT_TIME_KERNELS,    /* a kernel runs, whatever else does                       */
+    GMT_TIME_COPIES,     /* no kernel, but a copy or a memset                       */
+    GMT_TIME_UNSEEN,     /* what the device did was not recorded: table device_gap  */
+    GMT_TIME_ALLOCATION, /* the host is in a call that allocates, frees or page-locks */
+    GMT_TIME_LOADING,    /* ... that loads or unloads code                            */
+    GMT_TIME_COPY_CALLS, /* ... that copies or sets                                   */
+    GMT_TIME_LAUNCH_CALLS,
+    GMT_TIME_SYNC,
+    GMT_TIME_OTHER_CALLS,
+    GMT_TIME_HOST, /* the host is in no call */
+    GMT_TIME_OWN,  /* gmtrace works          */
+    GMT_TIME_PARTS
+};
+
+/* A place of the program, and how much of something was there. */
+struct gmt_call_place {
+    struct gmt_where where;
+    const char *until; /* of time between two calls: the label of the second; else NULL */
+    double count, time_ns, longest_ns; /* times: NAN where the trace has none */
+};
+
+struct gmt_time_row {
+    double ns, times,
+        longest_ns; /* the last two: of what the device was idle for; NAN: known of no piece */
+    struct gmt_call_place *places; /* most time first */
+    size_t place_count;
+};
+
+/* All calls of one function of the driver. */
+struct gmt_call_row {
+    const char *name,
+        *runtime_name; /* the latter: that of the runtime that makes it; may be NULL */
+    double calls, time_ns, longest_ns;
+    struct gmt_call_place *places; /* most time, or calls, first */
+    size_t place_count;
+};
+
+/* How many findings the first screen is about. */
+enum { GMT_FIRST_FINDINGS = 3 };
+
 struct gmt_payload;
 
 struct gmt_report {
@@ -360,6 +419,11 @@ struct gmt_report {
     size_t loss_count;
     struct gmt_coverage coverage;
     struct gmt_saving combined; /* of all findings, overlaps counted once */
+    struct gmt_saving first;    /* of the first GMT_FIRST_FINDINGS of them, likewise */
+    bool has_time_parts;        /* time_parts are known */
+    struct gmt_time_row time_parts[GMT_TIME_PARTS];
+    struct gmt_call_row *calls; /* most time, or calls, first */
+    size_t call_count;
     enum gmt_provenance model_provenance;
     const char *model_origin; /* file, or "stored in the trace"   */
     const char *model_device, *model_created;
@@ -372,6 +436,9 @@ struct gmt_report {
 #define GMT_SIMULATED_BADGE "software device: exact counts, no times"
 #define GMT_SIMULATED_TIME "n/a: no times"
 
+/* "kernels", "idle: allocation"; stable, and the same with _ in place of what is no letter. */
+const char *gmt_time_part_title(enum gmt_time_part part);
+const char *gmt_time_part_name(enum gmt_time_part part);
 const char *gmt_severity_name(enum gmt_severity severity);
 const char *gmt_confidence_name(enum gmt_confidence confidence);
 /* The same for people: says when the calibration is another device's. */

@@ -159,6 +159,8 @@ static void copies(struct gmt_text_out *t, const struct gmt_report *r)
 static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
 {
     head(t, report);
+    gmt_text_first(t, report);
+    gmt_text_time(t, report);
     verdict(t, report);
     copies(t, report);
     gmt_text_failures(t, report);
@@ -167,6 +169,8 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_ranges(t, report);
     gmt_text_races(t, report);
     gmt_text_kernels(t, report);
+    gmt_text_idle(t, report);
+    gmt_text_calls(t, report);
     gmt_text_memory(t, report);
     gmt_text_gaps(t, report);
     gmt_text_foot(t, report);
@@ -175,9 +179,14 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
 
 /* What is left out first: what the findings do not need. */
 static const struct gmt_text_detail shorter[] = {
-    {10, 10, 3, 5, 3, false, false}, {10, 10, 1, 5, 3, false, true}, {10, 5, 1, 4, 3, false, true},
-    {10, 3, 1, 3, 2, false, true},   {10, 2, 1, 2, 1, false, true},  {10, 1, 1, 1, 1, false, true},
-    {5, 1, 1, 1, 1, false, true},
+    {10, 10, 3, 5, 3, false, false, false},
+    {10, 10, 1, 5, 3, false, true, false},
+    {10, 5, 1, 4, 3, false, true, false},
+    {10, 3, 1, 3, 2, false, true, false},
+    {10, 2, 1, 2, 1, false, true, false},
+    {10, 1, 1, 1, 1, false, true, false},
+    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, false, true, false},
+    {5, GMT_TEXT_NO_CARDS, 1, 1, 1, false, true, false},
 };
 
 static size_t count_lines(const char *text)
@@ -195,7 +204,7 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
                       FILE *out)
 {
     const size_t top = options->top;
-    const struct gmt_text_detail full = {top, top, top, top, top, true, false};
+    const struct gmt_text_detail full = {top, top, top, top, top, true, false, top == 0};
     struct gmt_text_out t = {
         .out = out, .color = options->color, .columns = gmt_text_columns(options), .detail = &full};
     size_t last = options->lines > 0 ? sizeof(shorter) / sizeof(shorter[0]) : 0;

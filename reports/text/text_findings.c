@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/answer.h"
 #include "reports/text/text_parts.h"
 
 static const enum gmt_text_style severity_styles[] = {[GMT_SEVERITY_NOTE] = GMT_STYLE_DIM,
@@ -223,17 +224,18 @@ static void brief(struct gmt_text_out *t, const struct gmt_report *r, const stru
 static void finding_list(struct gmt_text_out *t, const struct gmt_report *r)
 {
     size_t top = t->detail->findings, cards = t->detail->cards;
+    bool none = cards == GMT_TEXT_NO_CARDS;
     /* A line that says "one more" would take the place of one more. */
     size_t shown = top > 0 && top + 1 < r->finding_count ? top : r->finding_count;
 
     for (size_t i = 0; i < shown; i++) {
-        if (cards == 0 || i < cards) {
+        if (!none && (cards == 0 || i < cards)) {
             card(t, r, &r->findings[i], i + 1);
         } else {
             brief(t, r, &r->findings[i], i + 1);
         }
     }
-    bool briefly = cards > 0 && cards < shown;
+    bool briefly = none || (cards > 0 && cards < shown);
     if (shown < r->finding_count) {
         fprintf(t->out, "     … and %zu smaller findings (--top 0 shows all)\n\n",
                 r->finding_count - shown);
@@ -267,10 +269,10 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
                  r->finding_count == 1 ? "" : "s");
     }
     gmt_text_heading(t, title);
-    if (r->finding_count > 1 && r->combined.best_ns > 0) {
+    if (r->finding_count > 1 && r->combined.best_ns > 0 && !gmt_savings_add_up(r)) {
         gmt_text_wrap(t, 2, "", "Savings that overlap count once in the sum.");
+        fputc('\n', t->out);
     }
-    fputc('\n', t->out);
     finding_list(t, r);
     if (t->detail->only_counts) {
         return;

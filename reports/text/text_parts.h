@@ -4,6 +4,7 @@
 #define GMT_REPORTS_TEXT_TEXT_PARTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "reports/model/report.h"
@@ -22,6 +23,9 @@ enum gmt_text_style {
     GMT_STYLE_CYAN
 };
 
+/* In place of a number of cards: each finding has a line. */
+#define GMT_TEXT_NO_CARDS SIZE_MAX
+
 /* How much of each part is shown; 0: all. */
 struct gmt_text_detail {
     size_t findings, cards; /* that many named, of these so many in full */
@@ -29,6 +33,7 @@ struct gmt_text_detail {
     bool lifts; /* what would raise the occupancy of each kernel */
     bool
         only_counts; /* notes, and joint prices and holders of memory, are only counted or left out */
+    bool calls;      /* what the device was idle for, and the API summary */
 };
 
 struct gmt_text_out {
@@ -49,6 +54,11 @@ void gmt_text_bar(char *text, size_t bytes, double share, size_t width);
 void gmt_text_wrap(struct gmt_text_out *t, size_t indent, const char *label, const char *text);
 void gmt_text_code(struct gmt_text_out *t, size_t indent, const char *code);
 
+/* What to change first; what the recorded time went to; what the device was idle for; the API summary. */
+void gmt_text_first(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_idle(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_calls(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *report);
 /* The source lines behind a finding. */
 void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,

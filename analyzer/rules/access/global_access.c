@@ -66,8 +66,8 @@ static void put_strided_fix(struct gmt_finding *finding, const struct gmt_access
     }
     finding->fix =
         subject->stores
-            ? "Loads and stores are strided alike: swap the mapping, so that threadIdx.x "
-              "runs along the contiguous dimension of both arrays."
+            ? "Swap the mapping, so that threadIdx.x runs along the contiguous dimension of "
+              "both arrays: loads and stores are strided alike."
             : "Let neighbouring threads read neighbouring words: index the contiguous "
               "dimension by threadIdx.x, or tile through shared memory.";
     finding->sketch = subject->stores

@@ -89,9 +89,9 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
     if (kind == SPILLS) {
         finding->fix = gmt_text(
             analysis,
-            "%" PRId64
-            " registers do not hold what is live: allow more with __launch_bounds__ or a "
-            "larger -maxrregcount, or keep fewer values live (smaller unrolling, recomputing).",
+            "Allow more than %" PRId64
+            " registers with __launch_bounds__ or a larger -maxrregcount, or keep fewer values "
+            "live (smaller unrolling, recomputing): the registers do not hold what is live.",
             class->registers);
         finding->sketch = gmt_text(
             analysis,
@@ -100,8 +100,8 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
             threads, registers_possible(&analysis->timeline->device, threads));
     } else if (kind == DIVERGENT_ARRAY) {
         finding->fix =
-            "Each lane reads another word of its array, a sector each: keep the array in "
-            "shared memory, word j of all threads side by side.";
+            "Keep the array in shared memory, word j of all threads side by side: each lane "
+            "reads another word of its array, a sector each.";
         finding->sketch = shared_sketch(analysis, class);
     } else {
         finding->fix = "Index the array by constants (unroll the loop over it), or move it to "

@@ -47,10 +47,10 @@ static void advise(struct gmt_analysis *analysis, const struct gmt_held_site *si
     finding->effort = GMT_EFFORT_SMALL;
     if (library != NULL) {
         finding->fix = gmt_text(analysis,
-                                "%s asks for %s itself%s%s%s: its settings may avoid %s (the size "
-                                "of a workspace or of a pool), or one handle less.",
-                                library, it, function != NULL ? " (" : "",
-                                function != NULL ? function : "", function != NULL ? ")" : "", it);
+                                "Avoid %s by the settings of %s, which asks for %s itself%s%s%s: "
+                                "the size of a workspace or of a pool, or one handle less.",
+                                it, library, it, function != NULL ? " (" : "",
+                                function != NULL ? function : "", function != NULL ? ")" : "");
         return;
     }
     finding->fix = gmt_text(analysis, "Remove the allocation%s and what %s %s.",

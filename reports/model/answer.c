@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to change first, in words (answer.h). */
+#include "reports/model/answer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "libtrace/base/format.h"
+#include "reports/model/inlining.h"
+
+/* Less is said as a time: in a factor it would not be seen. */
+#define SEEN_IN_A_FACTOR 0.01
+
+/* Where the reasons, or a second sentence, begin; what stands in brackets belongs to the words before it. */
+static size_t clause_length(const char *text)
+{
+    int depth = 0;
+    size_t i = 0;
+
+    for (; text[i] != '\0'; i++) {
+        bool ends = text[i + 1] == ' ' || text[i + 1] == '\0';
+
+        depth += text[i] == '(';
+        depth -= text[i] == ')' && depth > 0;
+        if (depth == 0 && ends && strchr(".;:", text[i]) != NULL) {
+            break;
+        }
+    }
+    return i;
+}
+
+/* NULL: no line of the kernel is known. */
+static const struct gmt_finding_line *guilty_line(const struct gmt_finding *finding)
+{
+    const struct gmt_finding_line *line = finding->line_count > 0 ? &finding->lines[0] : NULL;
+
+    return line != NULL && line->file != NULL && line->line > 0 ? line : NULL;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static struct gmt_source_quote place_of(struct gmt_arena *arena, const struct gmt_finding *finding)
+{
+    const struct gmt_finding_line *line = guilty_line(finding);
+    const struct gmt_where *where = &finding->where;
+    struct gmt_source_quote place = {where->label, where->file, where->line, 0, NULL, 0};
+
+    if (line != NULL) {
+        place.label = gmt_arena_text(arena, "%s:%" PRId64, base_name(line->file), line->line);
+        place.file = line->file;
+        place.line = line->line;
+    } else if (where->kernel != NULL && strcmp(where->kernel, where->label) != 0) {
+        place.label = gmt_arena_text(arena, "%s, launched at %s",
+                                     gmt_function_short(arena, where->kernel), where->label);
+    }
+    return place;
+}
+
+void gmt_answer_fill(struct gmt_arena *arena, struct gmt_finding *findings, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *text = findings[i].fix != NULL ? findings[i].fix : findings[i].title;
+
+        findings[i].action = gmt_arena_text(arena, "%.*s", (int)clause_length(text), text);
+        findings[i].place = place_of(arena, &findings[i]);
+    }
+}
+
+const char *gmt_answer_effort(const struct gmt_finding *finding)
+{
+    static const char *const words[] = {[GMT_EFFORT_SMALL] = "1-2 lines",
+                                        [GMT_EFFORT_MEDIUM] = "some lines",
+                                        [GMT_EFFORT_LARGE] = "restructuring"};
+
+    return words[finding->effort];
+}
+
+const char *gmt_answer_times(const struct gmt_report *r, const struct gmt_saving *saving)
+{
+    char before[GMT_FORMAT_BYTES], after[GMT_FORMAT_BYTES], factor[GMT_FORMAT_BYTES];
+    double left_ns = r->wall_ns - saving->best_ns;
+
+    if (!(saving->best_ns > 0) || !(r->wall_ns > 0)) {
+        return "";
+    }
+    if (saving->best_ns < SEEN_IN_A_FACTOR * r->wall_ns || left_ns <= 0) {
+        return gmt_arena_text(r->arena, "%s of %s", gmt_format_ns(after, saving->best_ns),
+                              gmt_format_ns(before, r->wall_ns));
+    }
+    return gmt_arena_text(r->arena, "%s -> %s, %s x", gmt_format_ns(before, r->wall_ns),
+                          gmt_format_ns(after, left_ns),
+                          gmt_format_decimal(factor, r->wall_ns / left_ns, 2));
+}
+
+const char *gmt_answer_gain(const struct gmt_report *r, const struct gmt_finding *finding)
+{
+    const char *times = gmt_answer_times(r, &finding->saving);
+
+    return times[0] != '\0' ? times : gmt_finding_size(r->arena, finding);
+}
+
+/* "120 to 221 ms": the unit once where it is that of both. */
+static const char *interval(const struct gmt_report *r, double low_ns, double high_ns)
+{
+    char low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+    const char *unit = strchr(gmt_format_ns(low, low_ns), ' ');
+    const char *same = strchr(gmt_format_ns(high, high_ns), ' ');
+    size_t length = unit != NULL && same != NULL && strcmp(unit, same) == 0 ? (size_t)(unit - low)
+                                                                            : strlen(low);
+
+    return gmt_arena_text(r->arena, "%.*s to %s", (int)length, low, high);
+}
+
+const char *gmt_answer_certainty(const struct gmt_report *r, const struct gmt_finding *finding)
+{
+    if (!(finding->saving.best_ns > 0)) {
+        return "";
+    }
+    return gmt_arena_text(
+        r->arena, "saves %s, %s%s", interval(r, finding->saving.low_ns, finding->saving.high_ns),
+        gmt_confidence_words(r, finding->confidence), finding->guess ? ", a guess" : "");
+}
+
+bool gmt_savings_add_up(const struct gmt_report *r)
+{
+    double sum_ns = 0;
+
+    for (size_t i = 0; i < r->finding_count; i++) {
+        sum_ns += r->findings[i].saving.best_ns > 0 ? r->findings[i].saving.best_ns : 0;
+    }
+    return fabs(sum_ns - r->combined.best_ns) <= 1e-6 * sum_ns;
+}
+
+size_t gmt_answer_count(const struct gmt_report *r)
+{
+    return r->finding_count < GMT_FIRST_FINDINGS ? r->finding_count : GMT_FIRST_FINDINGS;
+}
+
+/* ---- the parts of the time -------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *title;
+} parts[GMT_TIME_PARTS] = {
+    [GMT_TIME_KERNELS] = {"kernels", "kernels"},
+    [GMT_TIME_COPIES] = {"copies", "copies"},
+    [GMT_TIME_UNSEEN] = {"not_recorded", "device not recorded"},
+    [GMT_TIME_ALLOCATION] = {"idle_allocation", "idle: allocation"},
+    [GMT_TIME_LOADING] = {"idle_module_loading", "idle: module loading"},
+    [GMT_TIME_COPY_CALLS] = {"idle_copy_calls", "idle: copy calls"},
+    [GMT_TIME_LAUNCH_CALLS] = {"idle_launch_calls", "idle: launch calls"},
+    [GMT_TIME_SYNC] = {"idle_synchronization", "idle: synchronization"},
+    [GMT_TIME_OTHER_CALLS] = {"idle_other_calls", "idle: other calls"},
+    [GMT_TIME_HOST] = {"idle_host_code", "idle: host code"},
+    [GMT_TIME_OWN] = {"gmtrace", "gmtrace itself"},
+};
+
+const char *gmt_time_part_name(enum gmt_time_part part)
+{
+    return parts[part].name;
+}
+
+const char *gmt_time_part_title(enum gmt_time_part part)
+{
+    return parts[part].title;
+}
+
+const char *gmt_time_parts_note(const struct gmt_report *r)
+{
+    char copies[GMT_FORMAT_BYTES], device[GMT_FORMAT_BYTES], kernels[GMT_FORMAT_BYTES];
+    char alone[GMT_FORMAT_BYTES];
+    const char *note = "";
+
+    if (!r->has_time_parts) {
+        return NULL;
+    }
+    if (r->kernel_ns > 1.05 * r->time_parts[GMT_TIME_KERNELS].ns) {
+        note = gmt_arena_text(r->arena,
+                              "kernels take %s in all, and %s of the run: some run beside others",
+                              gmt_format_ns(kernels, r->kernel_ns),
+                              gmt_format_ns(alone, r->time_parts[GMT_TIME_KERNELS].ns));
+    }
+    if (r->copy_ns > 0 && !(r->time_parts[GMT_TIME_COPIES].ns > 0)) {
+        note = gmt_arena_text(r->arena, "%s%sno copy has a device time: see idle: copy calls", note,
+                              note[0] != '\0' ? "; " : "");
+    } else if (r->copy_ns > 1.05 * r->time_parts[GMT_TIME_COPIES].ns) {
+        note = gmt_arena_text(
+            r->arena,
+            "%s%scopies cost %s with the host's part of blocking ones; %s of it is device time "
+            "beside no kernel",
+            note, note[0] != '\0' ? "; " : "", gmt_format_ns(copies, r->copy_ns),
+            gmt_format_ns(device, r->time_parts[GMT_TIME_COPIES].ns));
+    } else if (r->time_parts[GMT_TIME_COPIES].ns > 1.05 * r->copy_ns) {
+        note = gmt_arena_text(r->arena, "%s%smemsets are among the copies", note,
+                              note[0] != '\0' ? "; " : "");
+    }
+    if (isnan(r->own_ns)) {
+        note = gmt_arena_text(
+            r->arena, "%s%sthis trace does not tell gmtrace's own work, which is in the idle time",
+            note, note[0] != '\0' ? "; " : "");
+    }
+    return note[0] != '\0' ? note : NULL;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to change first, in words: what all reports begin with, and what gmtrace prints when a program has ended. */
+#ifndef GMT_REPORTS_MODEL_ANSWER_H
+#define GMT_REPORTS_MODEL_ANSWER_H
+
+#include "reports/model/report.h"
+
+/*
+ * Fills in what to do (finding.action; the title where the rule says no fix) and where (finding.place, without lines): in
+ * a kernel the line that causes most of it, where lines are known; else the finding's own place.
+ */
+void gmt_answer_fill(struct gmt_arena *arena, struct gmt_finding *findings, size_t n);
+
+/* "1-2 lines", "some lines", "restructuring" */
+const char *gmt_answer_effort(const struct gmt_finding *finding);
+
+/* "1.73 s -> 1.26 s, 1.37 x", less than 1 % as "5.31 ms of 1.73 s"; "" where it has no price. */
+const char *gmt_answer_times(const struct gmt_report *report, const struct gmt_saving *saving);
+/* The same of a finding, with what it has in place of a price. */
+const char *gmt_answer_gain(const struct gmt_report *report, const struct gmt_finding *finding);
+
+/* "saves 120 to 221 ms, modelled"; "" where it has no price. */
+const char *gmt_answer_certainty(const struct gmt_report *report,
+                                 const struct gmt_finding *finding);
+
+/* Is the saving of all findings together the sum of theirs? Where not, some of them overlap. */
+bool gmt_savings_add_up(const struct gmt_report *report);
+
+/* How many findings are named first: those about results, and those with something to gain. */
+size_t gmt_answer_count(const struct gmt_report *report);
+
+/* Why the parts of the time are not those of other figures, or NULL. One sentence without its end. */
+const char *gmt_time_parts_note(const struct gmt_report *report);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The terminal report's causes of idle time, and its API summary. */
+#include <math.h>
+#include <string.h>
+
+#include "libtrace/base/format.h"
+#include "reports/model/answer.h"
+#include "reports/text/text_parts.h"
+
+/* "main.cu:42 in f()" */
+static const char *place_name(const struct gmt_report *r, const struct gmt_where *w)
+{
+    return gmt_arena_text(r->arena, "%s%s%s", w->label, w->function != NULL ? " in " : "",
+                          w->function != NULL ? w->function : "");
+}
+
+/* Time, how often, and the longest; then what it is about. */
+static void line(struct gmt_text_out *t, size_t indent, double ns, double count, double longest_ns,
+                 const char *what)
+{
+    char text[GMT_FORMAT_BYTES];
+
+    fprintf(t->out, "%*s", (int)indent, "");
+    gmt_text_cell(t, gmt_format_ns(text, ns), 11, true);
+    gmt_text_cell(t, gmt_format_count(text, count), 12, true);
+    gmt_text_cell(t, gmt_format_ns(text, longest_ns), 11, true);
+    fputs("  ", t->out);
+    gmt_print_clean(t->out, what, GMT_TEXT_COLUMNS - indent - 36);
+    fputc('\n', t->out);
+}
+
+static void columns(struct gmt_text_out *t, const char *count, const char *what)
+{
+    gmt_text_style(t, GMT_STYLE_DIM);
+    fputs("  ", t->out);
+    gmt_text_cell(t, "time", 11, true);
+    gmt_text_cell(t, count, 12, true);
+    gmt_text_cell(t, "longest", 11, true);
+    fprintf(t->out, "  %s\n", what);
+    gmt_text_style(t, GMT_STYLE_PLAIN);
+}
+
+static void cause(struct gmt_text_out *t, const struct gmt_report *r, enum gmt_time_part part)
+{
+    const struct gmt_time_row *row = &r->time_parts[part];
+
+    gmt_text_style(t, GMT_STYLE_BOLD);
+    line(t, 2, row->ns, row->times, row->longest_ns, gmt_time_part_title(part));
+    gmt_text_style(t, GMT_STYLE_PLAIN);
+    for (size_t i = 0; i < row->place_count; i++) {
+        const struct gmt_call_place *place = &row->places[i];
+        const char *what = place_name(r, &place->where);
+
+        if (place->until != NULL) {
+            what = gmt_arena_text(r->arena, "between %s and %s", place->where.label, place->until);
+        }
+        line(t, 2, place->time_ns, place->count, place->longest_ns,
+             gmt_arena_text(r->arena, "  %s", what));
+    }
+}
+
+void gmt_text_idle(struct gmt_text_out *t, const struct gmt_report *r)
+{
+    double idle_ns = 0;
+    char ns[GMT_FORMAT_BYTES];
+
+    for (int i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
+        idle_ns += r->has_time_parts ? r->time_parts[i].ns : 0;
+    }
+    if (!(idle_ns > 0) || !t->detail->calls) {
+        return;
+    }
+    gmt_text_heading(
+        t, gmt_arena_text(r->arena, "What the GPU was idle for: %s", gmt_format_ns(ns, idle_ns)));
+    columns(t, "times", "cause, and where the program was");
+    for (int i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
+        if (r->time_parts[i].ns > 0) {
+            cause(t, r, (enum gmt_time_part)i);
+        }
+    }
+    fputc('\n', t->out);
+}
+
+void gmt_text_calls(struct gmt_text_out *t, const struct gmt_report *r)
+{
+    if (r->call_count == 0 || !t->detail->calls) {
+        return;
+    }
+    gmt_text_heading(t, "CUDA calls");
+    columns(t, "calls", "function, and where most of it is called");
+    for (size_t i = 0; i < r->call_count; i++) {
+        const struct gmt_call_row *row = &r->calls[i];
+        bool both = row->runtime_name != NULL && row->runtime_name[0] != '\0';
+
+        gmt_text_style(t, GMT_STYLE_BOLD);
+        line(t, 2, row->time_ns, row->calls, row->longest_ns,
+             gmt_arena_text(r->arena, both ? "%s (%s)" : "%s", both ? row->runtime_name : row->name,
+                            row->name));
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+        for (size_t k = 0; k < row->place_count; k++) {
+            const struct gmt_call_place *place = &row->places[k];
+
+            line(t, 2, place->time_ns, place->count, place->longest_ns,
+                 gmt_arena_text(r->arena, "  %s", place_name(r, &place->where)));
+        }
+    }
+    fputc('\n', t->out);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reports begin with: what to do, where, and what it brings, in words. */
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/run/rules.h"
+#include "reports/model/answer.h"
+#include "tests/rules/fixture.h"
+
+static struct gmt_arena arena;
+
+static const char *action_of(const char *fix)
+{
+    struct gmt_finding finding = {.title = "A title", .fix = fix, .where = {.label = "app.cu:1"}};
+
+    gmt_answer_fill(&arena, &finding, 1);
+    return finding.action;
+}
+
+Test(answer, is_the_fix_without_its_reasons)
+{
+    static const char *const rows[][2] = {
+        {"Replace the loop by one 2-D copy.", "Replace the loop by one 2-D copy"},
+        {"Remove the copy: no kernel gets the buffer.", "Remove the copy"},
+        {"Copy the 2.00 MiB once (a.cu:4; b.cu:5). Then stop.",
+         "Copy the 2.00 MiB once (a.cu:4; b.cu:5)"},
+        {"Sort once; or not.", "Sort once"},
+        {"Copy what app.cu:12 uploads", "Copy what app.cu:12 uploads"},
+        {NULL, "A title"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        cr_expect_str_eq(action_of(rows[i][0]), rows[i][1]);
+    }
+    gmt_arena_free(&arena);
+}
+
+/* The guilty line, not the launch; a launch only where no line is known. */
+Test(answer, names_the_line_that_causes_it)
+{
+    struct gmt_finding_line line = {.file = "/src/k.cu", .line = 45};
+    struct gmt_finding finding = {.title = "",
+                                  .where = {.label = "app.cu:140",
+                                            .file = "/src/app.cu",
+                                            .line = 140,
+                                            .kernel = "void blur<float>(float*, int)"}};
+
+    gmt_answer_fill(&arena, &finding, 1);
+    cr_expect_str_eq(finding.place.label, "blur, launched at app.cu:140");
+    cr_expect_eq(finding.place.line, 140);
+    finding.lines = &line;
+    finding.line_count = 1;
+    gmt_answer_fill(&arena, &finding, 1);
+    cr_expect_str_eq(finding.place.label, "k.cu:45");
+    cr_expect_str_eq(finding.place.file, "/src/k.cu");
+    line = (struct gmt_finding_line){.ptx_line = 7};
+    gmt_answer_fill(&arena, &finding, 1);
+    cr_expect_str_eq(finding.place.label, "blur, launched at app.cu:140");
+    gmt_arena_free(&arena);
+}
+
+Test(answer, says_what_it_brings)
+{
+    struct gmt_report report = {.arena = &arena, .wall_ns = 1.73e9};
+    struct gmt_finding finding = {.saving = {1.2e8, 1.76e8, 2.21e8, 0.1},
+                                  .confidence = GMT_CONFIDENCE_CALIBRATED};
+
+    cr_expect_str_eq(gmt_answer_gain(&report, &finding), "1.73 s -> 1.55 s, 1.11 x");
+    cr_expect_str_eq(gmt_answer_certainty(&report, &finding), "saves 120 to 221 ms, calibrated");
+    finding.saving = (struct gmt_saving){9e5, 5e6, 6e6, 0.003};
+    cr_expect_str_eq(gmt_answer_gain(&report, &finding), "5.00 ms of 1.73 s");
+    cr_expect_str_eq(gmt_answer_certainty(&report, &finding),
+                     "saves 900 µs to 6.00 ms, calibrated");
+    finding.saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
+    finding.excess_bytes = 1048576;
+    finding.at_most_ns = NAN;
+    cr_expect_str_eq(gmt_answer_gain(&report, &finding), "1.00 MiB unnecessary");
+    cr_expect_str_eq(gmt_answer_certainty(&report, &finding), "");
+    gmt_arena_free(&arena);
+}
+
+Test(answer, tells_whether_savings_may_be_added)
+{
+    struct gmt_finding findings[] = {{.saving = {1, 5, 9, 0}}, {.saving = {1, 7, 9, 0}}};
+    struct gmt_report report = {.findings = findings, .finding_count = 2};
+
+    report.combined.best_ns = 12;
+    cr_expect(gmt_savings_add_up(&report));
+    report.combined.best_ns = 9;
+    cr_expect_not(gmt_savings_add_up(&report));
+}
+
+/* Whatever rule speaks, its fix begins with what to do. */
+Test(answer, of_every_rule_begins_with_a_verb)
+{
+    static const char *const no_verbs[] = {"Loads", "The",   "A",    "An",   "Each",
+                                           "It",    "Its",   "If",   "This", "There",
+                                           "What",  "Where", "When", "None", "No"};
+
+    for (size_t i = 0; i < gmt_rule_count; i++) {
+        struct gmt_fixture fixture;
+        char name[64], word[32] = "";
+
+        snprintf(name, sizeof(name), "fixtures/%s_positive", gmt_rules[i]->id);
+        gmt_fixture_load(&fixture, name);
+        gmt_fixture_analyze(&fixture, gmt_rules[i]->id);
+        for (size_t k = 0; k < fixture.report.finding_count; k++) {
+            const char *action = fixture.report.findings[k].action;
+
+            cr_assert_eq(sscanf(action, "%31s", word), 1);
+            cr_expect(isupper((unsigned char)word[0]), "%s: %s", name, action);
+            for (size_t v = 0; v < sizeof(no_verbs) / sizeof(no_verbs[0]); v++) {
+                cr_expect_str_neq(word, no_verbs[v], "%s: %s", name, action);
+            }
+            cr_expect_lt(strlen(action), 160, "%s: %s", name, action);
+        }
+        gmt_fixture_free(&fixture);
+    }
+}
