@@ -75,6 +75,12 @@ void gmt_launcher_out_of_memory(struct sqlite3 *db);
 /* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 
+/* Does the user want no more than where the trace is, and what went wrong? */
+bool gmt_launcher_is_quiet(void);
+/* What to change first, by gmanalyze, unless it takes too long; then the report that the user asked for. Neither
+ * changes the status to exit with. */
+void gmt_launcher_answer(char *const *traces, size_t count);
+
 /* Of one run, at most so many are listed. */
 enum { GMT_MOST_TRACES = 256 };
 /* The traces of a run, whose paths the caller frees. Returns how many. */

@@ -159,9 +159,9 @@ static bool print_trace(const char *path, bool alone, char **missing)
     print_capabilities(db);
     *missing = missing_range(db);
     gmt_launcher_out_of_memory(db);
-    if (alone) {
+    if (alone && !gmt_launcher_is_quiet()) {
         gmt_launcher_summary(db);
-    } else {
+    } else if (!alone) {
         gmt_say(stderr, "gmtrace: wrote %s\n", path);
     }
     if (gmt_guard_noted(db)) {
@@ -359,6 +359,7 @@ enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
     free(range);
     print_refusal(run);
     if (good > 0) {
+        gmt_launcher_answer(paths, good);
         print_next(paths, good);
     }
     for (size_t i = 0; i < traces; i++) {

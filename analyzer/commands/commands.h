@@ -72,6 +72,7 @@ const char *gmt_command_reason(int error);
 bool gmt_command_memory_short(const char *subject);
 
 int gmt_command_analyze(int argc, char **argv);
+int gmt_command_fixes(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);

@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What gmtrace ends with: what to change first. On standard error alone, within a time limit, and the status stays.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+gmtrace=$GMT_BUILD/bin/gmtrace
+[ -x "$gmtrace" ] || skip "gmtrace is not built"
+client=$CLIENTS/driverclient
+
+# Lines of the answer, without gmtrace's name.
+answer() { sed -nE 's/^gmtrace: (do first|  [0-9]\. |     |no check found)/\1/p' "$1.err"; }
+
+export LD_LIBRARY_PATH=$SIM_LIB
+run plain "$client" churn 5
+run churn "$gmtrace" -o churn.db "$client" churn 5
+equal "status" 0 "$(cat churn.status)"
+same "the answer is in the program's output" plain.out churn.out
+[ -n "$(answer churn)" ] || fail "no answer: $(cat churn.err)"
+equal "the last line" "gmtrace: wrote churn.db; next: gmanalyze churn.db" "$(tail -1 churn.err)"
+"$GMT_BUILD/bin/gmanalyze" fixes churn.db >fixes
+same "gmtrace and gmanalyze fixes" <(sed 's/^/gmtrace: /' fixes) <(grep -xFf <(sed 's/^/gmtrace: /' fixes) churn.err)
+
+run returned "$gmtrace" -o returned.db "$client" exit_return
+equal "the program's own status" 7 "$(cat returned.status)"
+
+# Switched off, by the option or the variable: where the trace is, and no more.
+run quiet "$gmtrace" -q -o quiet.db "$client" churn 5
+equal "with --quiet" "gmtrace: wrote quiet.db; next: gmanalyze quiet.db" "$(cat quiet.err)"
+GMTRACE_SUMMARY=off run off "$gmtrace" -o off.db "$client" churn 5
+equal "with GMTRACE_SUMMARY" "gmtrace: wrote off.db; next: gmanalyze off.db" "$(cat off.err)"
+
+# Without a trace there is nothing to say.
+run nothing "$gmtrace" "$client" nothing
+equal "without a trace" "" "$(answer nothing)"
+
+# Of several processes there is one answer, and of several ranks the first gives it.
+run several "$gmtrace" -o several.%p.db "$client" fork_early 3
+[ "$(answer several | grep -cE '^(do first|no check)')" = 1 ] || fail "of several processes: $(cat several.err)"
+for rank in 0 1; do
+    OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 run "rank$rank" "$gmtrace" -o "rank$rank.db" "$client" churn 5
+done
+[ -n "$(answer rank0)" ] || fail "no answer of the first rank"
+equal "of the second rank" "" "$(answer rank1)"
+
+# The report that was asked for, in the format of its name.
+run report "$gmtrace" --report page.html -o report.db "$client" churn 5
+equal "status with a report" 0 "$(cat report.status)"
+grep -q '<!DOCTYPE html>' page.html || fail "no page"
+run unwritable "$gmtrace" --report absent/page.html -o unwritable.db "$client" churn 5
+equal "status without a report" 0 "$(cat unwritable.status)"
+grep -q "^gmtrace: 'absent/page.html' was not written" unwritable.err || fail "a missing report goes unsaid"
+
+# An analysis that takes long, or fails, or is not there, costs the answer and no more.
+mkdir -p copy/bin
+cp "$gmtrace" copy/bin
+for part in lib libexec share; do
+    [ ! -e "$GMT_BUILD/$part" ] || ln -s "$GMT_BUILD/$part" "copy/$part"
+done
+for body in 'echo half an answer; exec sleep 60' 'echo an answer; exit 3' ''; do
+    rm -f copy/bin/gmanalyze
+    if [ -n "$body" ]; then
+        printf '#!/bin/sh\n%s\n' "$body" >copy/bin/gmanalyze
+        chmod +x copy/bin/gmanalyze
+    fi
+    begin=$SECONDS
+    run without copy/bin/gmtrace -o without.db "$client" exit_return
+    equal "status with '$body'" 7 "$(cat without.status)"
+    [ $((SECONDS - begin)) -lt 30 ] || fail "'$body' is waited for"
+    ! grep -q answer without.err || fail "half an answer with '$body'"
+    equal "the last line with '$body'" "gmtrace: wrote without.db; next: gmanalyze without.db" "$(tail -1 without.err)"
+    rm -f without.db
+done
+unset LD_LIBRARY_PATH GMTRACE_COLLECT
+
+# On the software device nothing has a price: the order is that of unnecessary traffic, and lines are named.
+if [ -x "$GMT_BUILD/bin/pipeline_slow_shared" ]; then
+    run simulated "$gmtrace" --device sim -o simulated.db "$GMT_BUILD/bin/pipeline_slow_shared" --size 512 --frames 1
+    equal "status on the software device" 0 "$(cat simulated.status)"
+    answer simulated | grep -q '^do first' || fail "nothing is first: $(cat simulated.err)"
+    grep -qE '^gmtrace: +pipeline_slow\.cu:[0-9]+ · ' simulated.err || fail "no line is named: $(cat simulated.err)"
+    ! answer simulated | grep -qE '[0-9] (ns|µs|ms|s)\b' || fail "times of the software device: $(cat simulated.err)"
+fi
