@@ -20,6 +20,7 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/base/source_path.h"
 #include "libtrace/store/db/guard.h"
+#include "reports/json/json_values.h"
 #include "reports/text/text.h"
 #include "reports/writers.h"
 
@@ -191,6 +192,10 @@ static int analyze_trace(const struct gmt_analyze_options *options, const struct
     if (together == NULL && wants_page(options)) {
         rc = gmt_page_fill(&page, &session.timeline, &session.model, &session.report,
                            options->reproduce);
+        if (rc == 0 && options->editor_url != NULL &&
+            json_object_set_new(page.head, "editor_url", gmt_json_text(options->editor_url)) != 0) {
+            rc = -ENOMEM;
+        }
         session.report.page = &page;
     }
     bool damaged = gmt_guard_noted(session.db);

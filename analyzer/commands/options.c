@@ -167,6 +167,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_diff_format: set_writer(options, key, argument, state); return 0;
     case GMT_KEY_top:
     case GMT_KEY_fixes_top: set_top(options, argument, state); return 0;
+    case GMT_KEY_editor_url: options->editor_url = argument; return 0;
     case GMT_KEY_source_root: options->source_root = argument; return 0;
     case GMT_KEY_rule: add_rule(options->only, &options->only_count, argument, state); return 0;
     case GMT_KEY_skip_rule:

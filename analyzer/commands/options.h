@@ -43,6 +43,7 @@ struct gmt_analyze_options {
     size_t top;            /* 0: all */
     bool top_given;        /* without, the text is kept short */
     const char *model_file, *explain;
+    const char *editor_url;  /* with {file} and {line}; NULL: places are no links */
     const char *source_root; /* NULL: to be found */
     const char *range;       /* NULL: everything */
     const regex_t *kernel;   /* names of the kernels to report on; NULL: all */

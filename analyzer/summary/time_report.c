@@ -15,12 +15,13 @@
 enum { MOST_PLACES = 5 };
 
 /* Disjoint and ascending. */
-struct spans {
+struct span_list {
     struct gmt_interval *rows;
     size_t count;
 };
 
-static int spans_push(struct spans *spans, size_t *capacity, int64_t begin_ns, int64_t end_ns)
+static int span_list_push(struct span_list *spans, size_t *capacity, int64_t begin_ns,
+                          int64_t end_ns)
 {
     if (end_ns <= begin_ns) {
         return 0;
@@ -40,11 +41,11 @@ static int spans_push(struct spans *spans, size_t *capacity, int64_t begin_ns, i
 }
 
 /* Takes what the second ones cover out of the first; *taken_ns: how much that was. */
-static int subtract(struct spans *from, const struct gmt_interval *cut, size_t cuts,
+static int subtract(struct span_list *from, const struct gmt_interval *cut, size_t cuts,
                     double *taken_ns)
 {
     double before_ns = gmt_intervals_length(from->rows, from->count);
-    struct spans left = {0};
+    struct span_list left = {0};
     size_t capacity = 0, next = 0;
     int rc = 0;
 
@@ -54,11 +55,11 @@ static int subtract(struct spans *from, const struct gmt_interval *cut, size_t c
         for (; next < cuts && cut[next].end_ns <= at_ns; next++) {
         }
         for (size_t k = next; rc == 0 && k < cuts && cut[k].begin_ns < end_ns; k++) {
-            rc = spans_push(&left, &capacity, at_ns, cut[k].begin_ns);
+            rc = span_list_push(&left, &capacity, at_ns, cut[k].begin_ns);
             at_ns = cut[k].end_ns > at_ns ? cut[k].end_ns : at_ns;
         }
         if (rc == 0) {
-            rc = spans_push(&left, &capacity, at_ns, end_ns);
+            rc = span_list_push(&left, &capacity, at_ns, end_ns);
         }
     }
     free(from->rows);
@@ -68,7 +69,7 @@ static int subtract(struct spans *from, const struct gmt_interval *cut, size_t c
 }
 
 /* How long kernels ran: each launch, and each kernel of a graph. */
-static int kernel_spans(const struct gmt_timeline *tl, struct spans *kernels)
+static int kernel_spans(const struct gmt_timeline *tl, struct span_list *kernels)
 {
     struct gmt_query query;
     size_t capacity = 0;
@@ -82,7 +83,7 @@ static int kernel_spans(const struct gmt_timeline *tl, struct spans *kernels)
 
         has_ops = true;
         if (start_ns != GMT_NO_TIME && end_ns != GMT_NO_TIME) {
-            rc = spans_push(kernels, &capacity, start_ns, end_ns);
+            rc = span_list_push(kernels, &capacity, start_ns, end_ns);
         }
     }
     rc = gmt_query_close(&query, rc);
@@ -90,14 +91,14 @@ static int kernel_spans(const struct gmt_timeline *tl, struct spans *kernels)
         const struct gmt_tl_launch *launch = &tl->launches[i];
 
         if (launch->device_start_ns != GMT_NO_TIME) {
-            rc = spans_push(kernels, &capacity, launch->device_start_ns, launch->device_end_ns);
+            rc = span_list_push(kernels, &capacity, launch->device_start_ns, launch->device_end_ns);
         }
     }
     kernels->count = gmt_intervals_merge(kernels->rows, kernels->count);
     return rc;
 }
 
-static int unseen_spans(const struct gmt_timeline *tl, struct spans *unseen)
+static int unseen_spans(const struct gmt_timeline *tl, struct span_list *unseen)
 {
     struct gmt_query query;
     int64_t tables = 0;
@@ -114,8 +115,8 @@ static int unseen_spans(const struct gmt_timeline *tl, struct spans *unseen)
         int64_t begin_ns = gmt_query_time(&query, 0), end_ns = gmt_query_time(&query, 1);
 
         if (begin_ns != GMT_NO_TIME) {
-            rc = spans_push(unseen, &capacity, begin_ns,
-                            end_ns != GMT_NO_TIME ? end_ns : tl->end_ns);
+            rc = span_list_push(unseen, &capacity, begin_ns,
+                                end_ns != GMT_NO_TIME ? end_ns : tl->end_ns);
         }
     }
     unseen->count = gmt_intervals_merge(unseen->rows, unseen->count);
@@ -155,11 +156,11 @@ static void name_places(struct gmt_analysis *analysis, const struct gmt_host_cal
 
 /* Takes out of idle time what the host spends in calls of one kind. */
 static int take_calls(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                      struct spans *idle, enum gmt_time_part part)
+                      struct span_list *idle, enum gmt_time_part part)
 {
     struct gmt_time_row *row = &analysis->report->time_parts[part];
     struct gmt_call_sums sums = {0};
-    struct spans cut = {0};
+    struct span_list cut = {0};
     size_t capacity = 0, next = 0;
     int64_t done_ns = INT64_MIN;
     int rc = 0;
@@ -173,7 +174,7 @@ static int take_calls(struct gmt_analysis *analysis, const struct gmt_host_calls
             continue;
         }
         done_ns = call->end_ns;
-        rc = spans_push(&cut, &capacity, begin_ns, call->end_ns);
+        rc = span_list_push(&cut, &capacity, begin_ns, call->end_ns);
         for (; next < idle->count && idle->rows[next].end_ns <= begin_ns; next++) {
         }
         for (size_t k = next; k < idle->count && idle->rows[k].begin_ns < call->end_ns; k++) {
@@ -200,7 +201,7 @@ static int take_calls(struct gmt_analysis *analysis, const struct gmt_host_calls
 
 /* What is left: no thread is in a call. Named by the calls before and after it. */
 static int take_host(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                     const struct spans *idle)
+                     const struct span_list *idle)
 {
     struct gmt_time_row *row = &analysis->report->time_parts[GMT_TIME_HOST];
     struct gmt_call_sums sums = {0};
@@ -269,7 +270,8 @@ static void balance(struct gmt_report *report, double busy_ns)
 }
 
 static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                struct spans *idle, const struct spans *kernels, const struct spans *unseen)
+                struct span_list *idle, const struct span_list *kernels,
+                const struct span_list *unseen)
 {
     static const enum gmt_time_part causes[] = {GMT_TIME_ALLOCATION, GMT_TIME_LOADING,
                                                 GMT_TIME_COPY_CALLS, GMT_TIME_LAUNCH_CALLS,
@@ -278,7 +280,7 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *call
     struct gmt_time_row *parts = analysis->report->time_parts;
     size_t capacity = 0;
     double busy_ns, all_ns;
-    int rc = spans_push(idle, &capacity, tl->start_ns, tl->end_ns);
+    int rc = span_list_push(idle, &capacity, tl->start_ns, tl->end_ns);
 
     if (rc == 0) {
         rc = subtract(idle, kernels->rows, kernels->count, &parts[GMT_TIME_KERNELS].ns);
@@ -311,7 +313,7 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_report *report = analysis->report;
-    struct spans idle = {0}, kernels = {0}, unseen = {0};
+    struct span_list idle = {0}, kernels = {0}, unseen = {0};
 
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         report->time_parts[i] = (struct gmt_time_row){.times = NAN, .longest_ns = NAN};

@@ -6,15 +6,20 @@ import { Contents } from './frame/contents';
 import { Guard } from './frame/guard';
 import { Keys } from './frame/keys';
 import { Masthead } from './frame/masthead';
+import { setEditor } from './parts/place-link';
 import { Announcer } from './parts/say';
 import type { Payload } from './payload';
+import { setTimed } from './range';
 import { About } from './sections/about';
+import { Api } from './sections/api';
 import { Calls } from './sections/calls';
 import { Checks } from './sections/checks';
 import { Findings } from './sections/findings';
+import { Idle } from './sections/idle';
 import { Kernels } from './sections/kernels';
 import { Memory } from './sections/memory';
 import { Timeline } from './sections/timeline';
+import { timesMeanNothing } from './sections/timeline/events';
 import { Transfers } from './sections/transfers';
 import { Verdict } from './sections/verdict';
 import { parseHash } from './state';
@@ -35,9 +40,11 @@ const SECTIONS: SectionRow[] = [
   { id: 'verdict', title: 'Verdict', body: Verdict },
   { id: 'findings', title: 'Findings', body: Findings },
   { id: 'timeline', title: 'Timeline', body: Timeline },
+  { id: 'idle', title: 'Idle time', body: Idle },
   { id: 'memory', title: 'Memory', body: Memory },
   { id: 'transfers', title: 'Transfers', body: Transfers },
   { id: 'kernels', title: 'Kernels', body: Kernels },
+  { id: 'api', title: 'CUDA calls', body: Api },
   { id: 'calls', title: 'Call sites', body: Calls },
   { id: 'checks', title: 'Checks', body: Checks },
   { id: 'about', title: 'About', body: About },
@@ -88,6 +95,8 @@ function useFragment(complete: boolean) {
 }
 
 export function App({ payload }: SectionProps) {
+  setEditor(payload.head.editor_url);
+  setTimed(!timesMeanNothing(payload.head));
   const arrived = useArrived();
   const complete = arrived === SECTIONS.length;
   useFragment(complete);

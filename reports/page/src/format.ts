@@ -45,6 +45,11 @@ export function percent(value: Maybe): string {
 export function share(value: Maybe): string {
   return known(value) ? percent(100 * value) : NOTHING;
 }
+const LEAST_SHARE = 0.00005; // less is 0.00 % in two digits
+/** The same, where 0.00 % would be no news. */
+export function smallShare(value: Maybe): string {
+  return known(value) && value > 0 && value < LEAST_SHARE ? 'under 0.01 %' : share(value);
+}
 export function decimal(value: Maybe, digits = 2): string {
   return known(value) ? value.toFixed(digits) : NOTHING;
 }

@@ -77,6 +77,8 @@ export interface Head {
   /** Text of the files of table source_line, by name; absent: no instruction was counted. */
   sources?: Record<string, string>;
   strings: string[];
+  /** Of an editor, with {file} and {line}, as the user gave it; absent: places are no links. */
+  editor_url?: string;
   /** The command line that makes this page again. */
   reproduce: string;
   tables: TableHead[];

@@ -65,6 +65,43 @@ export interface Part {
   cost_ns: number | null;
   best_ns: number | null;
 }
+/** Where to change something, and the text around it; no lines where the trace does not carry the file. */
+export interface Quote {
+  label: string;
+  file: string | null;
+  line: number | null;
+  first_line: number | null;
+  lines: string[];
+}
+/** How much of something was at a place; `until`: time between the call there and the next one. */
+export interface CallPlace {
+  label: string;
+  function: string | null;
+  file: string | null;
+  line: number | null;
+  until?: string;
+  count: number | null;
+  time_ns: number | null;
+  longest_ns: number | null;
+}
+/** Parts of the recorded time, which do not overlap. */
+export interface TimePart {
+  name: string;
+  title: string;
+  ns: number | null;
+  /** Of what the device was idle for. */
+  times: number | null;
+  longest_ns: number | null;
+  places: CallPlace[];
+}
+export interface CallRow {
+  name: string;
+  runtime_name: string | null;
+  calls: number | null;
+  time_ns: number | null;
+  longest_ns: number | null;
+  places: CallPlace[];
+}
 export interface Finding {
   rule: string;
   slug: string;
@@ -85,6 +122,11 @@ export interface Finding {
   method: string;
   confidence: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
   effort: 'small' | 'medium' | 'large';
+  /** What to do: the fix without its reasons. Not in reports of versions before; likewise below. */
+  action?: string | null;
+  place?: Quote;
+  /** The fix as a unified diff, where it is mechanical. */
+  patch?: string;
   fix: string;
   sketch: string | null;
   lines?: SourceLine[];
@@ -222,6 +264,7 @@ export interface Report {
     compute_capability: string | null;
     driver_version: string | null;
     software: boolean;
+    memory_bytes?: number | null;
   };
   verdict: {
     /** Of the program: recorded_ns less gmtrace_ns, where that is known. */
@@ -240,7 +283,14 @@ export interface Report {
     kernel_classes: number;
     measured_classes: number;
     combined_saving: Saving;
+    /** Of the first three findings. */
+    first_saving?: Saving;
+    /** The combined saving is the sum of the findings. */
+    savings_add_up?: boolean;
   };
+  /** null: not known. */
+  time?: { recorded_ns: number | null; note: string | null; parts: TimePart[] } | null;
+  calls?: CallRow[];
   findings: Finding[];
   notes: Finding[];
   joint_savings?: Joint[];

@@ -341,7 +341,24 @@ test('names of kernels are cut to what fits a block', () => {
   assert.equal(short('(anonymous namespace)::reduce<(int)512>(double*)'), 'reduce');
   assert.equal(short('_Z3fooPf'), '_Z3fooPf');
   assert.equal(short('<img src=x>'), '<img src=x>');
-  assert.equal(page.kernelLook('a'), page.kernelLook('a'));
+});
+
+test('kernels look like no call and like no other kernel, and the same in every run', () => {
+  const names = Array.from({ length: 24 }, (_, i) => `kernel_${i}(float*)`);
+  const looks = page.kernelLooks(names);
+  assert.equal(new Set(looks.values()).size, names.length);
+  assert.equal(new Set(names.slice(0, 6).map((name) => page.colorOf(looks.get(name)))).size, 6);
+  const kinds = ['transfer', 'memset', 'launch', 'sync', 'allocate', 'free', 'other', 'node'].map(page.kindLook);
+  const colors = new Set(kinds.map(page.colorOf));
+  for (const look of looks.values()) {
+    assert.ok(!colors.has(page.colorOf(look)), page.colorName(page.colorOf(look)));
+    assert.ok(look < 256);
+  }
+  assert.deepEqual(page.kernelLooks(names), looks);
+  // One alone has the look of its name, whatever others there are.
+  assert.equal(page.kernelLooks([names[0]]).get(names[0]), looks.get(names[0]));
+  // More kernels than looks: they repeat, and nothing hangs.
+  assert.equal(page.kernelLooks(Array.from({ length: 100 }, (_, i) => `k${i}`)).size, 100);
 });
 
 test('ticks are round, in sensible units, and short far from the origin', () => {

@@ -98,7 +98,7 @@ test('badges tell losses from rules that could not run, and where the prices com
       process: { end_reason: 'killed' },
     }),
     [
-      'fair: calibrated on another device',
+      'fair: modelled: figures of another GPU of this name',
       'bad: noisy calibration',
       'fair: 3 of 4 kernel classes measured',
       'bad: recording: incomplete',

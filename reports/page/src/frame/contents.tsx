@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SectionRow } from '../app';
 import { copyText } from '../parts/csv';
 import { say } from '../parts/say';
+import { clearRange, useRange } from '../range';
+import { rangeText } from '../span';
 import { formatHash, go, parseHash } from '../state';
 import { getTheme, setTheme, useTheme, type Theme } from '../theme';
 import { openKeys } from './keys';
@@ -49,6 +51,17 @@ function ThemeChoice() {
   );
 }
 
+/** What the sections are limited to, while a time is selected in the timeline. */
+function RangeChip() {
+  const range = useRange();
+  if (range === null) return null;
+  return (
+    <button type="button" class="range-chip" onClick={clearRange} title="Show the whole run again">
+      Only {rangeText(range)} ×
+    </button>
+  );
+}
+
 /** keys: there is a list of keys to open. */
 export function Contents({ sections, keys = true }: { sections: Pick<SectionRow, 'id' | 'title'>[]; keys?: boolean }) {
   const current = useCurrent(sections.map(({ id }) => id).join(' '));
@@ -77,6 +90,7 @@ export function Contents({ sections, keys = true }: { sections: Pick<SectionRow,
         ))}
       </ul>
       <div class="contents-tools">
+        <RangeChip />
         <button type="button" onClick={() => copyLink(current)} aria-label="Copy link to this view">
           Copy link
         </button>

@@ -47,7 +47,7 @@ const KEYS: Key[] = [
     shown: 'W A S D',
     text: 'zoom and move in the timeline, while it has the focus (more keys are listed below it)',
   },
-  { key: '', shown: 'Esc', text: 'close this list' },
+  { key: '', shown: 'Esc', text: 'leave a text field, or close this list' },
 ];
 
 /** True where keys are text, or belong to a canvas or a list of choices. */
@@ -66,6 +66,11 @@ export function Keys({ sections }: { sections: SectionRow[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && event.target instanceof HTMLInputElement) {
+        event.preventDefault(); // what was typed stays, and the next key is the page's
+        event.target.blur();
+        return;
+      }
       if (isTaken(event)) return;
       const section = /^[1-9]$/.test(event.key) ? sections[Number(event.key) - 1] : undefined;
       const act = section ? () => go(section.id) : KEYS.find(({ key }) => key === event.key)?.act;

@@ -3,6 +3,7 @@
 import { useState } from 'preact/hooks';
 import { base } from '../format';
 import type { Frame } from '../report';
+import { PlaceLink } from './place-link';
 
 function place({ file, line, module, offset }: Frame): string {
   if (file !== null) return line !== null ? `${base(file)}:${line}` : base(file);
@@ -22,7 +23,9 @@ export function Stack({ frames }: { frames: Frame[] }) {
           <li key={index} class={frame.runtime ? 'dim' : undefined}>
             <code>{frame.function ?? '?'}</code>{' '}
             <span class="dim" title={frame.file ?? frame.module ?? undefined}>
-              {place(frame)}
+              <PlaceLink file={frame.file} line={frame.line}>
+                {place(frame)}
+              </PlaceLink>
             </span>
           </li>
         ))}

@@ -5,6 +5,7 @@ import type { SectionProps } from '../app';
 import { Controls, Flag, Pick, useFlag, usePick } from '../parts/controls';
 import { Icicle } from '../parts/icicle';
 import { stacksOf } from '../parts/stacks';
+import { useRange } from '../range';
 import { useChoice } from '../state';
 import { MEASURES } from './calls/weights';
 
@@ -22,9 +23,10 @@ export function Calls({ payload }: SectionProps) {
   const [search, setSearch] = useChoice('c.search', '');
   const measure = MEASURES.find(({ id }) => id === by) ?? MEASURES[0];
   const timeless = measure.timed && payload.head.report.device.software;
+  const range = useRange();
   const root = useMemo(
-    () => stacksOf(payload).tree(timeless ? [] : measure.weights(payload), { inverted, runtime }),
-    [payload, measure, timeless, inverted, runtime],
+    () => stacksOf(payload).tree(timeless ? [] : measure.weights(payload, range), { inverted, runtime }),
+    [payload, measure, timeless, inverted, runtime, range],
   );
   return (
     <>

@@ -4,7 +4,9 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SectionProps } from '../app';
 import { known, ns, share } from '../format';
 import { commonScale } from '../parts/bars';
-import type { Finding, Report } from '../report';
+import { Table, type TableColumn } from '../parts/table';
+import type { Finding, Joint, Report } from '../report';
+import { clearRange, useRange } from '../range';
 import { setChoices, useChoice } from '../state';
 import { isPrinting, useTheme } from '../theme';
 import { counted } from '../words';
@@ -14,16 +16,20 @@ import { byReason, choose, isFiltering } from './findings/select';
 import { clearFilters, Toolbar, useWish } from './findings/toolbar';
 
 function Advice({ report }: { report: Report }) {
-  const { best_ns, low_ns, high_ns, share_of_wall } = report.verdict.combined_saving;
+  const { combined_saving, savings_add_up } = report.verdict;
+  const { best_ns, low_ns, high_ns, share_of_wall } = combined_saving;
   const priced = known(best_ns) && best_ns > 0;
+  const several = report.findings.length > 1;
+  if (!priced) return <p class="advice">None has a price here: they are ranked by unnecessary work.</p>;
   return (
     <p class="advice">
-      <strong>Savings overlap; do not add them.</strong>{' '}
-      {priced
-        ? `All findings together would save about ${ns(best_ns)} (between ${ns(low_ns)} and ${ns(high_ns)}), ` +
-          `${share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that ` +
-          'may be off.'
-        : 'None has a price here: they are ranked by unnecessary work.'}
+      {several && savings_add_up !== true && (
+        <>
+          <strong>Savings overlap; do not add them.</strong>{' '}
+        </>
+      )}
+      All findings together would save about {ns(best_ns)} (between {ns(low_ns)} and {ns(high_ns)}),{' '}
+      {share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that may be off.
     </p>
   );
 }
@@ -33,17 +39,25 @@ function Joints({ report }: { report: Report }) {
   const joints = report.joint_savings ?? [];
   if (joints.length === 0) return null;
   return (
-    <ul class="advice">
-      {joints.map(({ kernel, cost_ns, saving, parts }) => (
-        <li key={kernel}>
-          <code>{kernel}</code>: together about {ns(saving.best_ns)} (between {ns(saving.low_ns)} and{' '}
-          {ns(saving.high_ns)}){known(cost_ns) && ` of ${ns(cost_ns)}`}:{' '}
-          {parts.map((part) => `${part.rule} ${share(part.share)}`).join(', ')}
-        </li>
-      ))}
-    </ul>
+    <details class="joints">
+      <summary>{counted(joints.length, 'kernel')} with several findings: what all fixes together would bring</summary>
+      <Table id="j" caption="Kernels with several findings" columns={JOINTS} rows={joints} />
+    </details>
   );
 }
+
+const JOINTS: TableColumn<Joint>[] = [
+  { key: 'kernel', title: 'Kernel', value: ({ kernel }) => kernel, show: ({ kernel }) => <code>{kernel}</code> },
+  { key: 'best_ns', title: 'Together', numeric: true, value: (row) => row.saving.best_ns, show: (row) => ns(row.saving.best_ns) },
+  { key: 'low_ns', title: 'At least', numeric: true, value: (row) => row.saving.low_ns, show: (row) => ns(row.saving.low_ns) },
+  { key: 'high_ns', title: 'At most', numeric: true, value: (row) => row.saving.high_ns, show: (row) => ns(row.saving.high_ns) },
+  { key: 'cost_ns', title: 'Of', numeric: true, value: (row) => row.cost_ns, show: (row) => ns(row.cost_ns) },
+  {
+    key: 'parts',
+    title: 'Findings, and the share of each',
+    value: ({ parts }) => parts.map((part) => `${part.rule} ${share(part.share)}`).join(', '),
+  },
+];
 
 /** Which cards are open; a finding that the URL asks for is opened and brought into sight. */
 function useOpen(findings: Finding[], shown: Finding[]) {
@@ -52,7 +66,10 @@ function useOpen(findings: Finding[], shown: Finding[]) {
   const mine = useRef(''); // opened here, by hand: already in sight
   useEffect(() => {
     if (asked === '' || asked === mine.current || !findings.some((f) => f.fingerprint === asked)) return;
-    if (!shown.some((f) => f.fingerprint === asked)) clearFilters();
+    if (!shown.some((f) => f.fingerprint === asked)) {
+      clearFilters();
+      clearRange();
+    }
     setOpen((old) => new Set(old).add(asked));
     let frame = requestAnimationFrame(() => {
       frame = requestAnimationFrame(() => {
@@ -80,8 +97,10 @@ export function Findings({ payload }: SectionProps) {
   const wish = useWish();
   useTheme(); // renders again for paper, where all cards are open
   const all = useMemo(() => [...report.findings, ...report.notes], [report]);
-  const findings = useMemo(() => choose(report.findings, wish, claims), [report, wish, claims]);
-  const notes = useMemo(() => choose(report.notes, wish, claims), [report, wish, claims]);
+  const range = useRange();
+  const findings = useMemo(() => choose(report.findings, wish, claims, range), [report, wish, claims, range]);
+  const notes = useMemo(() => choose(report.notes, wish, claims, range), [report, wish, claims, range]);
+  const filtering = isFiltering(wish) || range !== null;
   const { open, setOpen, toggle, asked } = useOpen(all, [...findings, ...notes]);
   const [unfolded, setUnfolded] = useState(false);
   const scale_ns = useMemo(() => commonScale(report.findings.map(({ saving }) => saving)), [report]);
@@ -105,13 +124,12 @@ export function Findings({ payload }: SectionProps) {
       ) : (
         <>
           <Advice report={report} />
-          <Joints report={report} />
           <Toolbar findings={all} wish={wish} timed={Object.keys(claims).length > 0} />
           <p class="filters-said">
             <span class="dim" role="status">
-              {isFiltering(wish) && `${findings.length} of `}
+              {filtering && `${findings.length} of `}
               {counted(report.findings.length, 'finding')}
-              {isFiltering(wish) && `, ${counted(notes.length, 'note')}`}
+              {filtering && `, ${counted(notes.length, 'note')}`}
             </span>{' '}
             <button
               type="button"
@@ -123,6 +141,7 @@ export function Findings({ payload }: SectionProps) {
         </>
       )}
       <div class="cards">{cards(findings)}</div>
+      <Joints report={report} />
       {notes.length > 0 && (
         <details
           class="notes"

@@ -5,8 +5,9 @@ import { useMemo } from 'preact/hooks';
 import type { SectionProps } from '../app';
 import { count, decimal, known, ns, percent, share } from '../format';
 import { Table, type TableColumn } from '../parts/table';
+import { useRange } from '../range';
 import { go, useChoice } from '../state';
-import { kernelsOf, roofsOf, type Kernel } from './kernels/model';
+import { kernelsOf, kernelsWithin, roofsOf, type Kernel } from './kernels/model';
 import { KernelPanel } from './kernels/panel';
 import { Roofline } from './kernels/roofline';
 import './kernels/kernels.css';
@@ -185,12 +186,14 @@ function leave(choose: (value: string) => void) {
 
 export function Kernels({ payload }: SectionProps) {
   const { report, model } = payload.head;
-  const kernels = useMemo(() => kernelsOf(payload), [payload]);
+  const every = useMemo(() => kernelsOf(payload), [payload]);
+  const range = useRange();
+  const kernels = useMemo(() => kernelsWithin(payload, every, range), [payload, every, range]);
   const roofs = useMemo(() => roofsOf(model), [model]);
   const [chosen, choose] = useChoice('k.open', '');
-  const kernel = chosen === '' ? undefined : kernels[Number(chosen)];
+  const kernel = chosen === '' ? undefined : every[Number(chosen)];
   const columns = useMemo(() => columnsOf(({ index }) => go('kernels', { 'k.open': String(index) })), [kernels]);
-  if (kernels.length === 0) return <p>The program launched no kernel that is known by name.</p>;
+  if (every.length === 0) return <p>The program launched no kernel that is known by name.</p>;
   return (
     <>
       {kernel !== undefined && <KernelPanel payload={payload} kernel={kernel} close={() => leave(choose)} />}
@@ -205,6 +208,7 @@ export function Kernels({ payload }: SectionProps) {
           blue
         </span>
         : the stronger, the larger a part.
+        {range !== null && ' Times, shares and launches are of the selected time, counters and occupancy of the whole run.'}
       </p>
       <Table
         id="k"
@@ -213,7 +217,7 @@ export function Kernels({ payload }: SectionProps) {
         rows={kernels}
         sort={report.device.software ? '-launches' : '-device_ns'}
         rowKey={({ index }) => String(index)}
-        rowClass={(row) => (row === kernel ? 'chosen' : undefined)}
+        rowClass={(row) => (row.index === kernel?.index ? 'chosen' : undefined)}
         onRow={({ index }) => go('kernels', { 'k.open': String(index) })}
         limit={50}
       />

@@ -5,10 +5,12 @@ import type { SectionProps } from '../app';
 import { bytes, count, ns, share } from '../format';
 import { Controls, Pick, usePick } from '../parts/controls';
 import { Table, type TableColumn } from '../parts/table';
+import { useRange } from '../range';
+import { rangeText, touches } from '../span';
 import { useChoice } from '../state';
 import { Areas, Legend, type Clock } from './memory/areas';
 import { Live } from './memory/live';
-import { allocationsOf, momentAt, placesOf, usageOf, type Allocations, type Place, type Usage } from './memory/model';
+import { allocationsOf, momentAt, placesOf, usageOf, usageWithin, type Allocations, type Place, type Usage } from './memory/model';
 import { idleOf, leaksOf, type IdleRow, type LeakRow } from './memory/waste';
 import './memory/memory.css';
 
@@ -140,14 +142,22 @@ function Waste({ all, place, clock, unseen }: WasteProps) {
   );
 }
 
-function InPlace({ all, place, unseen }: { all: Allocations; place: Place; unseen: string | null }) {
-  const usage = useMemo(() => usageOf(all, place), [all, place]);
+function InPlace({ all, place: every, unseen }: { all: Allocations; place: Place; unseen: string | null }) {
+  const selected = useRange();
+  const range = all.timed ? selected : null;
+  const place = useMemo(
+    () => ({ ...every, rows: every.rows.filter((row) => touches(range, all.begin[row], all.freed[row])) }),
+    [all, every, range],
+  );
+  const whole = useMemo(() => usageOf(all, every), [all, every]);
+  const usage = useMemo(() => usageWithin(whole, range), [whole, range]);
   const [at, setAt] = useMoment(usage);
   const clock = useMemo<Clock>(() => (all.timed ? ns : (event) => `event ${Math.round(event)}`), [all.timed]);
   return (
     <>
       <p>
-        Peak {bytes(usage.peak.bytes)} at {clock(usage.peak.at)}; {count(place.rows.length)} allocations.
+        Peak {range !== null && `${rangeText(range)} `}
+        {bytes(usage.peak.bytes)} at {clock(usage.peak.at)}; {count(place.rows.length)} allocations.
         {!all.timed && ' The software device has no times: moments are counted in allocations and frees.'}
         {usage.changes > usage.moments.length &&
           ' Of each thousandth of the time its highest and its last state are drawn.'}

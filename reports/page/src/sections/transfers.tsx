@@ -5,12 +5,14 @@ import type { SectionProps } from '../app';
 import { bytes, count, known, ns, rate, share } from '../format';
 import { Keys, useOff } from '../parts/controls';
 import { Table, type TableColumn } from '../parts/table';
+import { useRange } from '../range';
 import type { TransferRow } from '../report';
 import {
   calibrated,
   copiesOf,
   curveOf,
   nameOf,
+  rowsOf,
   sitesOf,
   timeAt,
   type Calibrated,
@@ -117,7 +119,9 @@ function Filters({ copies, off, toggle }: { copies: Copies; off: Set<string>; to
 
 export function Transfers({ payload }: SectionProps) {
   const { report, model, detail } = payload.head;
-  const copies = useMemo(() => copiesOf(payload), [payload]);
+  const range = useRange();
+  const copies = useMemo(() => copiesOf(payload, range), [payload, range]);
+  const all = useMemo(() => (range === null ? report.transfers : rowsOf(copies)), [report, copies, range]);
   const curves = useMemo(() => calibrated(model), [model]);
   const [off, toggle] = useOff('x.off');
   const names = [...off].sort().join();
@@ -129,11 +133,12 @@ export function Transfers({ payload }: SectionProps) {
     [copies, names],
   );
   const sites = useMemo(() => sitesOf(payload, copies, curves, kept), [payload, copies, curves, kept]);
-  const rows = report.transfers.filter(
+  const rows = all.filter(
     (row) => !off.has(row.direction) && !off.has(row.host_class) && !off.has(nameOf(row)),
   );
   const buckets = useMemo(() => bucketColumns(copies, curves), [copies, curves]);
-  if (copies.rows === 0 && report.transfers.length === 0) return <p>The program copied nothing.</p>;
+  if (copies.rows === 0 && all.length === 0)
+    return <p>{range === null ? 'The program copied nothing.' : 'No copy begins in the selected time.'}</p>;
   return (
     <>
       <Filters copies={copies} off={off} toggle={toggle} />

@@ -10,8 +10,10 @@ import type { Report } from '../report';
 import { go } from '../state';
 import { counted } from '../words';
 import './verdict.css';
+import { certainty, effort, FIRST, gain, heading } from './verdict/answer';
 import { badges, type Badge } from './verdict/badges';
 import { copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
+import { TimeBar } from './verdict/time-bar';
 
 interface Tile {
   title: string;
@@ -25,16 +27,21 @@ function part(value: number | null, wall: number | null): number | null {
   return known(value) && known(wall) && wall > 0 ? value / wall : null;
 }
 
-function memory({ verdict: v }: Report): Tile {
+function memory({ verdict: v, device }: Report): Tile {
   return {
     title: 'Peak device memory',
     value: bytes(v.peak_device_bytes),
-    note: known(v.allocations) ? counted(v.allocations, 'allocation') : '',
+    note: [
+      known(v.allocations) ? counted(v.allocations, 'allocation') : '',
+      known(device.memory_bytes) ? `of ${bytes(device.memory_bytes)}` : '',
+    ]
+      .filter(Boolean)
+      .join(', '),
     section: 'memory',
   };
 }
 
-function gain({ verdict: v, findings }: Report): Tile {
+function saved({ verdict: v, findings }: Report): Tile {
   const { combined_saving: saving, wall_ns } = v;
   const title = 'Could be saved';
   const section = 'findings';
@@ -49,7 +56,7 @@ function gain({ verdict: v, findings }: Report): Tile {
   return {
     title,
     value: `about ${ns(saving.best_ns)}`,
-    note: `${share(saving.share_of_wall)} of the run; ${interval}, overlaps counted once: not the sum of the findings`,
+    note: `${share(saving.share_of_wall)} of the run; ${interval}${v.savings_add_up === true ? '' : ', overlaps counted once: not the sum of the findings'}`,
     section,
     bar: <IntervalBar saving={saving} scale_ns={wall_ns ?? commonScale([saving])} />,
   };
@@ -94,11 +101,11 @@ function tiles(report: Report): Tile[] {
       section: 'timeline',
       bar: whole,
     },
-    timed('GPU busy', v.gpu_busy_ns, 'copies, fills and kernels', 'timeline'),
-    timed('Kernels', v.kernel_ns, counted(v.launches, 'launch', 'launches'), 'kernels'),
-    timed('Copies', v.copy_ns, counted(v.transfers, 'copy', 'copies'), 'transfers'),
+    timed('GPU busy', v.gpu_busy_ns, 'kernels, copies and memsets, overlaps once', 'timeline'),
+    timed('Kernels', v.kernel_ns, `${counted(v.launches, 'launch', 'launches')}, each by itself`, 'kernels'),
+    timed('Copies', v.copy_ns, `${counted(v.transfers, 'copy', 'copies')}, with the host\u2019s part of blocking ones`, 'transfers'),
     memory(report),
-    gain(report),
+    saved(report),
   ];
 }
 
@@ -197,31 +204,25 @@ function Badges({ list }: { list: Badge[] }) {
   );
 }
 
-const FIRST = 3;
-
-/** The largest findings in a line each. */
+/** The largest findings as sentences: what to do, where, how much work it is, and what it brings. */
 function First({ report }: { report: Report }) {
   const list = report.findings.slice(0, FIRST);
   if (list.length === 0) return null;
   const scale_ns = commonScale(list.map(({ saving }) => saving));
   return (
     <>
-      <h3 class="first-title">Where to begin: {scale_ns > 0 ? 'the largest savings' : 'the most unnecessary traffic'}</h3>
+      <h3 class="first-title">{heading(report)}</h3>
       <ol class="first">
-        {list.map(({ fingerprint, title, where, saving, excess_bytes }) => (
+        {list.map((finding) => (
           <li>
-            <button type="button" class="tile" onClick={() => go('findings', { f: fingerprint })}>
-              <span class="first-what">
-                {title} <code>{where.label}</code>
+            <button type="button" class="tile" onClick={() => go('findings', { f: finding.fingerprint })}>
+              <span class="first-what">{finding.action ?? finding.title}</span>
+              <span class="first-how">
+                <code>{finding.place?.label ?? finding.where.label}</code> · {effort(finding)}
+                {certainty(report, finding) !== '' && ` · ${certainty(report, finding)}`}
               </span>
-              <IntervalBar saving={saving} scale_ns={scale_ns} />
-              <b>
-                {known(saving.best_ns)
-                  ? ns(saving.best_ns)
-                  : known(excess_bytes) && excess_bytes > 0
-                    ? bytes(excess_bytes)
-                    : ''}
-              </b>
+              <IntervalBar saving={finding.saving} scale_ns={scale_ns} />
+              <b>{gain(report, finding)}</b>
             </button>
           </li>
         ))}
@@ -234,10 +235,11 @@ export function Verdict({ payload }: SectionProps) {
   const { report } = payload.head;
   return (
     <>
+      <First report={report} />
+      <TimeBar report={report} />
       <p class="sentence">{sentence(report)}</p>
       <Badges list={badges(payload.head)} />
       <Tiles report={report} />
-      <First report={report} />
       <Copies report={report} />
     </>
   );

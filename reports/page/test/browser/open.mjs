@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const CANDIDATES = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-export const SECTIONS = ['verdict', 'findings', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'];
+export const SECTIONS = ['verdict', 'findings', 'timeline', 'idle', 'memory', 'transfers', 'kernels', 'api', 'calls', 'checks', 'about'];
 export const root = resolve(import.meta.dirname, '../../../..');
 
 /** A folder that is gone when the tests end. */

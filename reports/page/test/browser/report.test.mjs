@@ -138,6 +138,87 @@ describe('a reader', () => {
       await context.close();
     });
 
+  test('sees first what to do, where and what it brings, and where the time went', async () => {
+    const { page, faults, context } = await open(slow, { width: 1440, height: 900 });
+    const first = page.locator('#verdict .first li');
+    assert.equal(await first.count(), 3);
+    const text = await first.first().innerText();
+    for (const word of ['cudaMallocHost', 'pipeline_slow.cu:176', '1-2 lines', '→', '×', 'saves'])
+      assert.ok(text.includes(word), `${word} in ${text}`);
+    for (const row of ['#verdict .first li:last-child', '#verdict .time-bar > svg']) {
+      const { y, height } = await page.locator(row).boundingBox();
+      assert.ok(y + height < 900, `${row} is not on the first screen`);
+    }
+    const widths = await page.locator('#verdict .time-bar > svg rect').evaluateAll((all) => all.map((rect) => rect.width.baseVal.value));
+    const sum = widths.reduce((a, b) => a + b, 0);
+    assert.ok(Math.abs(sum - 1000) < 5, `parts of ${sum} in 1000`);
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('selects a time, and every section shows what lies in it', async () => {
+    const { page, faults, context } = await open(slow);
+    const counts = async () => {
+      const rows = {};
+      for (const id of ['findings [data-finding]', 'api tbody tr', 'transfers tbody tr', 'kernels tbody tr', 'idle tbody tr'])
+        rows[id] = (await page.locator(`#${id}`).allInnerTexts()).join('\n');
+      rows.memory = await page.locator('#memory p').first().innerText();
+      rows.calls = await page.locator('#calls').innerText();
+      return rows;
+    };
+    const whole = await counts();
+    await context.close();
+    const again = await open(slow, { hash: '#timeline&t.range=1000000000,1200000000' });
+    const chip = again.page.getByRole('button', { name: /Only between 1\.00 s and 1\.20 s/ });
+    assert.equal(await chip.count(), 1);
+    const part = await (async () => {
+      const rows = {};
+      for (const id of Object.keys(whole))
+        rows[id] =
+          id === 'memory'
+            ? await again.page.locator('#memory p').first().innerText()
+            : id === 'calls'
+              ? await again.page.locator('#calls').innerText()
+              : (await again.page.locator(`#${id}`).allInnerTexts()).join('\n');
+      return rows;
+    })();
+    for (const id of Object.keys(whole)) assert.notEqual(part[id], whole[id], `${id} is not filtered`);
+    await chip.click();
+    assert.equal(await chip.count(), 0);
+    assert.doesNotMatch(await hashOf(again.page), /t\.range/);
+    assert.deepEqual([...faults, ...again.faults], []);
+    await again.context.close();
+  });
+
+  test('leaves a search box with Escape, and the next key is the page\'s', async () => {
+    const { page, faults, context } = await open(slow);
+    const search = page.locator('#findings-text');
+    await search.fill('copy');
+    await page.keyboard.press('Escape');
+    assert.equal(await search.inputValue(), 'copy');
+    await page.keyboard.press('?');
+    assert.ok(await page.locator('dialog[open]').isVisible());
+    assert.equal(await search.inputValue(), 'copy');
+    assert.deepEqual(faults, []);
+    await context.close();
+  });
+
+  test('reads the source of a finding, and gets into an editor where that was asked for', async () => {
+    const linked = makePage('deep/reference_h200.db.gz', '--editor-url', 'vscode://file{file}:{line}');
+    const { page, faults, context } = await open(linked);
+    await openAll(page);
+    const quote = page.locator('#findings [data-finding] .quote').first();
+    assert.match(await quote.locator('.quote-line.meant').innerText(), /▸ +\S/);
+    assert.match(await quote.locator('figcaption a').getAttribute('href'), /^vscode:\/\/file\/.*\.cu:\d+$/);
+    assert.deepEqual(faults, []);
+    await context.close();
+    makePage('deep/reference_h200.db.gz'); // the others have no links
+    const plain = await open(counted);
+    await openAll(plain.page);
+    assert.equal(await plain.page.locator('a[href]:not([href^="#"])').count(), 0);
+    await plain.context.close();
+  });
+
   test("opens a kernel's own page by link", async () => {
     const { page, faults, context } = await open(slow, { hash: '#kernels&k.open=0' });
     const text = await page.locator('#kernels').innerText();
@@ -215,7 +296,7 @@ describe('a reader', () => {
       last = now.id;
       seen.add(now.section);
     }
-    for (const id of ['head', 'timeline', 'memory', 'transfers', 'kernels', 'calls', 'checks', 'about'])
+    for (const id of ['head', 'timeline', 'idle', 'memory', 'transfers', 'kernels', 'api', 'calls', 'checks', 'about'])
       assert.ok(seen.has(id), `${id} was not reached: ${[...seen]}`);
     assert.deepEqual(faults, []);
     await context.close();

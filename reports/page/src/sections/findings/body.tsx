@@ -3,6 +3,8 @@
 import type { ComponentChildren } from 'preact';
 import { bytes, decimal, evidence, known, ns, share } from '../../format';
 import { Code, CopyButton } from '../../parts/copy';
+import { PlaceLink } from '../../parts/place-link';
+import { SourceQuote } from '../../parts/source-quote';
 import { Stack } from '../../parts/stack';
 import { Table, type TableColumn } from '../../parts/table';
 import type { Payload } from '../../payload';
@@ -32,8 +34,11 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
   return (
     <dl class="facts">
       {place !== null && (
-        <Fact name="Place">
-          <code>{place}</code> <CopyButton what="the place" text={place} />
+        <Fact name={where.kernel === null ? 'Place' : 'Launched at'}>
+          <PlaceLink file={where.file} line={where.line}>
+            <code>{place}</code>
+          </PlaceLink>{' '}
+          <CopyButton what="the place" text={place} />
         </Fact>
       )}
       {where.function !== null && (
@@ -206,6 +211,8 @@ export function Body({ payload, finding }: Props) {
       <div>
         <h4>What to do</h4>
         <p>{finding.fix}</p>
+        {finding.place !== undefined && <SourceQuote place={finding.place} />}
+        {finding.patch !== undefined && <Code what={`the patch for ${where.label}`} text={finding.patch} />}
         {finding.sketch !== null && <Code what={`the sketch for ${where.label}`} text={finding.sketch} />}
         <Actions payload={payload} finding={finding} />
         <Facts finding={finding} report={payload.head.report} />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One finding: folded, what and where and how much; open, all that is known about it.
-import { bytes, known, ns, share } from '../../format';
+import { bytes, known, ns, smallShare } from '../../format';
 import { IntervalBar } from '../../parts/bars';
 import type { Payload } from '../../payload';
 import type { Finding } from '../../report';
@@ -16,11 +16,8 @@ export interface CardProps {
   onToggle: (fingerprint: string) => void;
 }
 
-const LEAST = 0.00005; // less is 0.00 % in two digits
-
 function ofRun(part: number | null): string {
-  if (!known(part)) return '';
-  return `${part < LEAST ? 'under 0.01 %' : share(part)} of the run`;
+  return known(part) ? `${smallShare(part)} of the run` : '';
 }
 
 function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
@@ -55,13 +52,14 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
   );
 }
 
-/** Where to look: the line; for kernels their name. */
-function Place({ finding: { where } }: { finding: Finding }) {
+/** Where to look: the line, in a kernel that which causes most of it; for kernels their name. */
+function Place({ finding: { where, place } }: { finding: Finding }) {
   const named = where.kernel ?? where.function;
+  const line = place !== undefined && place.line !== where.line ? place.label : where.label;
   return (
     <p class="finding-place">
-      <code>{where.label}</code>
-      {named !== null && named !== where.label && (
+      <code>{line}</code>
+      {named !== null && named !== line && (
         <>
           {' in '}
           <code>{named}</code>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which findings are shown and in which order: what the reader wishes, as it stands in the URL.
+import type { Range } from '../../span';
 import type { Finding } from '../../report';
 import { category, SEVERITIES } from '../../words';
 
@@ -54,7 +55,8 @@ function bound(text: string, open: number): number {
   return text === '' || Number.isNaN(value) ? open : value;
 }
 
-function wanted(finding: Finding, wish: Wish, claims: Claims): boolean {
+function wanted(finding: Finding, wish: Wish, claims: Claims, range: Range | null): boolean {
+  if (range !== null && !touches(claims[finding.fingerprint], range[0], range[1])) return false;
   if (FACETS.some(({ key, of }) => wish[key] !== '' && of(finding) !== wish[key])) return false;
   if (wish.from !== '' || wish.to !== '') {
     if (!touches(claims[finding.fingerprint], bound(wish.from, -Infinity), bound(wish.to, Infinity))) return false;
@@ -87,8 +89,8 @@ const ORDERS: Record<string, (a: Finding, b: Finding) => number> = {
   place: byPlace,
 };
 
-export function choose(findings: Finding[], wish: Wish, claims: Claims): Finding[] {
-  return findings.filter((finding) => wanted(finding, wish, claims)).sort(ORDERS[wish.sort] ?? byRank);
+export function choose(findings: Finding[], wish: Wish, claims: Claims, range: Range | null = null): Finding[] {
+  return findings.filter((finding) => wanted(finding, wish, claims, range)).sort(ORDERS[wish.sort] ?? byRank);
 }
 
 /** Notes by their reason, in the order of the first of each. */

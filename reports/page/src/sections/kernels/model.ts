@@ -2,6 +2,7 @@
 // Kernels against what calibration says that this device can do.
 import { known } from '../../format';
 import type { Payload } from '../../payload';
+import { within, type Range } from '../../span';
 import type { Finding, KernelRow } from '../../report';
 
 export interface Roof {
@@ -157,4 +158,31 @@ export function roofLine(sectorRate: number, issue: number, from: number, to: nu
         [end, end * sectorRate],
       ]
     : [];
+}
+
+/** Kernels that run in the range, with how often and how long they do there; counters stay those of the whole run. */
+export function kernelsWithin(payload: Payload, kernels: Kernel[], range: Range | null): Kernel[] {
+  if (range === null) return kernels;
+  const call = payload.table('call');
+  const [kernel, begin, start, device, count] = ['kernel', 'begin', 'device_start', 'device_ns', 'count'].map((name) =>
+    call.numbers(name),
+  );
+  const launches = new Float64Array(kernels.length);
+  const time = new Float64Array(kernels.length);
+  for (let row = 0; row < call.rows; row++) {
+    const index = kernel[row];
+    if (!(index >= 0 && index < kernels.length)) continue;
+    const ran = begin[row] + start[row];
+    // A launch that was counted has no time on the device: its call says when it was.
+    if (!within(range, Number.isNaN(ran) ? begin[row] : ran)) continue;
+    launches[index] += count[row] || 1;
+    time[index] += Number.isNaN(device[row]) ? (kernels[index].each || 0) * (count[row] || 1) : device[row];
+  }
+  return kernels
+    .filter(({ index }) => launches[index] > 0)
+    .map((old) => {
+      const device_ns = payload.head.report.device.software ? null : time[old.index];
+      const share_of_wall = device_ns === null ? null : device_ns / (range[1] - range[0]);
+      return { ...old, row: { ...old.row, launches: launches[old.index], device_ns, share_of_wall } };
+    });
 }

@@ -230,3 +230,33 @@ export function momentAt(moments: Float64Array, at: number): number {
   }
   return Math.max(0, low - 1);
 }
+
+/** What was in use within a range: the same areas, from its begin to its end. */
+export function usageWithin(usage: Usage, range: readonly [number, number] | null): Usage {
+  if (range === null || usage.moments.length === 0) return usage;
+  const [from, to] = range;
+  const at: number[] = [];
+  let first = -1;
+  usage.moments.forEach((moment, i) => {
+    if (moment <= from) first = i;
+    else if (moment < to) at.push(i);
+  });
+  const moments = Float64Array.from([from, ...at.map((i) => usage.moments[i]), to]);
+  const last = at.length > 0 ? at[at.length - 1] : first;
+  const clip = (values: Float64Array) => {
+    const state = (i: number) => (i < 0 ? 0 : values[i]);
+    return Float64Array.from([state(first), ...at.map((i) => values[i]), state(last)]);
+  };
+  const total = clip(usage.total);
+  let peak = 0;
+  total.forEach((value, i) => {
+    if (value > total[peak]) peak = i;
+  });
+  return {
+    moments,
+    total,
+    areas: usage.areas.map((area) => ({ ...area, values: clip(area.values) })),
+    peak: { at: moments[peak], bytes: total[peak] },
+    changes: at.length,
+  };
+}

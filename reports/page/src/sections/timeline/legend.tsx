@@ -2,7 +2,7 @@
 // What colours and patterns mean: kinds of calls, and the kernels that take the most time.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { shortKernel } from './events';
-import { colorOf, kernelLook, kindLook, kindTitle, patternOf } from './looks';
+import { colorOf, kernelLooks, kindLook, kindTitle, patternOf } from './looks';
 import type { Model } from './model';
 import type { Palette } from './palette';
 
@@ -43,6 +43,7 @@ export function Legend({ model, palette, theme }: Props) {
     return names.kind.filter((_, i) => present[i] === 1);
   }, [events]);
   const kernels = [...new Map(report.kernels.map(({ name }) => [name, shortKernel(name)]))].slice(0, KERNELS);
+  const looks = kernelLooks(report.kernels.map(({ name }) => name));
   const more = new Set(report.kernels.map(({ name }) => name)).size - kernels.length;
   return (
     <details class="t-legend" open={kinds.length + kernels.length <= FEW && innerWidth > 640}>
@@ -58,7 +59,7 @@ export function Legend({ model, palette, theme }: Props) {
         <ul aria-label="Kernels">
           {kernels.map(([name, short]) => (
             <li title={name}>
-              <Swatch look={kernelLook(name)} palette={palette} theme={theme} /> {short}
+              <Swatch look={looks.get(name) ?? 0} palette={palette} theme={theme} /> {short}
             </li>
           ))}
           {more > 0 && <li class="dim">and {more} more: their names stand in the blocks</li>}

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// How blocks look: one of eight colours and a pattern. A look is one number, so that levels of detail can
+// How blocks look: one of fourteen colours, eight for kinds of calls and six for kernels, and a pattern. A look is one number, so that levels of detail can
 // hold it: colour + 8 x pattern. Colour is never alone: patterns, labels and the legend say the same.
 
-export const COLORS = 8;
+const KINDS_COLORS = 8;
+const KERNEL_COLORS = 6;
+export const COLORS = KINDS_COLORS + KERNEL_COLORS;
+
+/** The custom property of a colour, from 1. */
+export function colorName(color: number): string {
+  return color <= KINDS_COLORS ? `--c${color}` : `--k${color - KINDS_COLORS}`;
+}
 export const PATTERNS = ['none', 'rising', 'falling', 'dots', 'level', 'upright'] as const;
 export type Pattern = (typeof PATTERNS)[number];
 
@@ -33,11 +40,28 @@ export function kindTitle(kind: string): string {
   return (KINDS[kind] ?? KINDS.other).title;
 }
 
-/** Stable from run to run: by the name alone (32-bit FNV-1a). Copies and memsets keep "level" to themselves. */
-export function kernelLook(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193) >>> 0;
-  return (hash % COLORS) + COLORS * (Math.floor(hash / COLORS) % 4);
+const KERNEL_PATTERNS = 4; // copies and memsets keep "level" to themselves, allocations "upright"
+
+/**
+ * Looks of kernels, by name, the longest first. The first six differ in their colours, which are never those of calls,
+ * copies and memsets; the next six have a pattern beside, and so on. Stable from run to run where it can be: the colour goes by
+ * the name (32-bit FNV-1a); where a longer kernel has it, the next one that is free.
+ */
+export function kernelLooks(names: string[]): Map<string, number> {
+  const looks = new Map<string, number>();
+  let taken = new Set<number>();
+  for (const name of names) {
+    if (looks.has(name)) continue;
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193) >>> 0;
+    if (taken.size === KERNEL_COLORS) taken = new Set();
+    let at = hash % KERNEL_COLORS;
+    while (taken.has(at)) at = (at + 1) % KERNEL_COLORS;
+    taken.add(at);
+    const pattern = PATTERNS[Math.floor(looks.size / KERNEL_COLORS) % KERNEL_PATTERNS];
+    looks.set(name, look(KINDS_COLORS + 1 + at, pattern));
+  }
+  return looks;
 }
 
 export function colorOf(look: number): number {

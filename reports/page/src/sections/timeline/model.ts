@@ -3,7 +3,7 @@
 // its memory in use. Built once; drawing and searching only read it.
 import type { Payload } from '../../payload';
 import { NODE, place, readEvents, shortKernel, threadName, type Events } from './events';
-import { BUSY_LOOK, kernelLook, kindLook, OWN_LOOK } from './looks';
+import { BUSY_LOOK, kernelLooks, kindLook, OWN_LOOK } from './looks';
 import { readMemory, type MemoryCurve } from './memory';
 import { sortByKey } from './sort';
 import { buildTrack, stack, type Track } from './tracks';
@@ -118,7 +118,9 @@ function looks(events: Events): { host: Uint8Array; device: Uint8Array } {
   const host = new Uint8Array(events.rows);
   const device = new Uint8Array(events.rows);
   const byKind = events.head.names.kind.map(kindLook);
-  const byKernel = events.head.report.kernels.map(({ name }) => kernelLook(name));
+  const kernels = events.head.report.kernels.map(({ name }) => name);
+  const byName = kernelLooks(kernels);
+  const byKernel = kernels.map((name) => byName.get(name) ?? 0);
   for (let i = 0; i < events.rows; i++) {
     host[i] = byKind[events.kind[i]] ?? 0;
     device[i] = byKernel[events.kernel[i]] ?? host[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Colours of the theme as a canvas needs them, and the patterns that say the same without colour.
 import { color, isDark } from '../../theme';
-import { COLORS, PATTERNS, type Pattern } from './looks';
+import { colorName, COLORS, PATTERNS, type Pattern } from './looks';
 
 export interface Palette {
   ink: string;
@@ -87,7 +87,7 @@ function tiles(ink: string, ratio: number): Map<Pattern, CanvasPattern> {
 
 /** `ratio`: device pixels per CSS pixel, whole. */
 export function readPalette(ratio: number): Palette {
-  const fill = Array.from({ length: COLORS }, (_, i) => color(`--c${i + 1}`));
+  const fill = Array.from({ length: COLORS }, (_, i) => color(colorName(i + 1)));
   const rgb = fill.map(channels);
   const pixels = new Uint32Array(256);
   for (let look = 0; look < pixels.length; look++) {

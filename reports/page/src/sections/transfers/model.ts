@@ -2,6 +2,8 @@
 // Copies: what each took, and what the calibration says that it should take.
 import { stacksOf } from '../../parts/stacks';
 import type { Payload } from '../../payload';
+import { within, type Range } from '../../span';
+import type { TransferRow } from '../../report';
 
 /** Columns over the copies of a trace; each is one copy, or `count` of one place that were merged. */
 export interface Copies {
@@ -58,7 +60,8 @@ function timeOf(host: number, start: number, device: number, blocking: boolean, 
   return Math.max(0, host - from);
 }
 
-export function copiesOf(payload: Payload): Copies {
+/** Copies whose calls begin in the range. */
+export function copiesOf(payload: Payload, range: Range | null = null): Copies {
   const table = payload.table('call');
   const { names, report } = payload.head;
   const column = (name: string) => table.numbers(name);
@@ -73,7 +76,7 @@ export function copiesOf(payload: Payload): Copies {
   const [direction, hostClass, blocking, count] = ['direction', 'host_class', 'blocking', 'count'].map(column);
   const [transfer, launch] = ['transfer', 'launch'].map((name) => names.kind.indexOf(name));
   const rows: number[] = [];
-  for (let row = 0; row < table.rows; row++) if (kind[row] === transfer) rows.push(row);
+  for (let row = 0; row < table.rows; row++) if (kind[row] === transfer && within(range, begin[row])) rows.push(row);
   const groups: Group[] = [];
   const index = new Map<number, number>();
   const copies: Copies = {
@@ -95,7 +98,7 @@ export function copiesOf(payload: Payload): Copies {
       const end = begin[row] + start[row] + device[row];
       if (end > busy) busy = end;
     }
-    if (kind[row] !== transfer) continue;
+    if (kind[row] !== transfer || !within(range, begin[row])) continue;
     const many = count[row] || 1;
     const key = direction[row] * 256 + hostClass[row];
     let group = index.get(key);
@@ -219,4 +222,24 @@ export function sitesOf(
     sum.expected += curve === null ? NaN : copies.count[at] * timeAt(curve, copies.bytes[at]);
   }
   return [...sums.values()].sort((a, b) => (b.time || 0) - (a.time || 0) || b.bytes - a.bytes);
+}
+
+/** Upper limits of size classes, as analyzer/summary/verdict.c has them. */
+const BUCKETS = [256, 4096, 65536, 1048576, 16 * 1048576];
+
+/** Rows of the report's table `transfers`, of these copies alone. */
+export function rowsOf(copies: Copies): TransferRow[] {
+  const sums = new Map<string, TransferRow>();
+  for (let at = 0; at < copies.rows; at++) {
+    const { direction, host_class } = copies.groups[copies.group[at]];
+    const up_to_bytes = BUCKETS.find((limit) => copies.bytes[at] <= limit) ?? null;
+    const key = `${copies.group[at]} ${up_to_bytes}`;
+    const sum = sums.get(key) ?? { direction, host_class, up_to_bytes, count: 0, bytes: 0, time_ns: 0 };
+    sum.count += copies.count[at];
+    sum.bytes += copies.count[at] * copies.bytes[at];
+    const time = copies.count[at] * copies.time[at];
+    sum.time_ns = sum.time_ns === null || Number.isNaN(time) ? null : sum.time_ns + time;
+    sums.set(key, sum);
+  }
+  return [...sums.values()];
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What to change first, in words, as reports/model/answer.c says it.
+import { bytes, decimal, known, ns } from '../../format';
+import type { Finding, Report, Saving } from '../../report';
+
+export const FIRST = 3;
+const SEEN_IN_A_FACTOR = 0.01;
+
+const EFFORTS: Record<Finding['effort'], string> = { small: '1-2 lines', medium: 'some lines', large: 'restructuring' };
+
+/** "1.73 s → 1.26 s, 1.37 ×"; less than 1 % as "5.31 ms of 1.73 s"; "" where it has no price. */
+export function times({ verdict: { wall_ns } }: Report, { best_ns }: Saving): string {
+  if (!known(best_ns) || best_ns <= 0 || !known(wall_ns) || wall_ns <= 0) return '';
+  const left = wall_ns - best_ns;
+  if (best_ns < SEEN_IN_A_FACTOR * wall_ns || left <= 0) return `${ns(best_ns)} of ${ns(wall_ns)}`;
+  return `${ns(wall_ns)} → ${ns(left)}, ${decimal(wall_ns / left)} ×`;
+}
+
+/** The same of a finding, with what it has in place of a price. */
+export function gain(report: Report, { saving, saved_peak_bytes, at_most_ns, excess_bytes }: Finding): string {
+  const text = times(report, saving);
+  if (text !== '') return text;
+  if (known(saved_peak_bytes) && saved_peak_bytes > 0) return `${bytes(saved_peak_bytes)} less at the peak`;
+  if (known(at_most_ns) && at_most_ns > 0) return `at most ${ns(at_most_ns)}`;
+  return known(excess_bytes) && excess_bytes > 0 ? `${bytes(excess_bytes)} unnecessary` : '';
+}
+
+/** "saves 120 to 221 ms, modelled" */
+export function certainty(report: Report, { saving: { low_ns, best_ns, high_ns }, confidence, guess }: Finding): string {
+  if (!known(best_ns) || best_ns <= 0) return '';
+  const [low, high] = [ns(low_ns), ns(high_ns)];
+  const unit = / .*$/.exec(high)?.[0] ?? '';
+  const short = unit !== '' && low.endsWith(unit) ? low.slice(0, -unit.length) : low;
+  const elsewhere = confidence === 'calibrated' && report.device_model.match === 'another board';
+  return `saves ${short} to ${high}, ${confidence}${elsewhere ? ' on another device' : ''}${guess === true ? ', a guess' : ''}`;
+}
+
+export function effort({ effort: name }: Finding): string {
+  return EFFORTS[name] ?? name;
+}
+
+/** "Do first: 1.73 s → 1.38 s, 1.25 ×; all 11 findings: 1.73 s → 1.26 s, 1.38 ×" */
+export function heading(report: Report): string {
+  const { combined_saving, first_saving } = report.verdict;
+  const all = times(report, combined_saving);
+  if (all === '') return 'Do first';
+  const some = first_saving === undefined ? '' : times(report, first_saving);
+  if (report.findings.length <= FIRST || some === '') return `Do first: ${all}`;
+  return `Do first: ${some}; all ${report.findings.length} findings: ${all}`;
+}

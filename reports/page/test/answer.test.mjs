@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { load, makeFinding, makeReport } from './reports.mjs';
+
+globalThis.addEventListener ??= () => undefined;
+const { certainty, effort, gain, heading } = await load('sections/verdict/answer.ts');
+const { layOut } = await load('sections/verdict/time-bar.tsx');
+const { editorLink, setEditor } = await load('parts/place-link.tsx');
+
+const saving = (best_ns, low_ns = best_ns, high_ns = best_ns) => ({ low_ns, best_ns, high_ns, share_of_wall: 0 });
+const report = (changes) => makeReport({ verdict: { wall_ns: 1.73e9, ...changes } });
+
+test('a finding says what it brings, how sure that is, and how much work it is', () => {
+  const finding = makeFinding({ saving: saving(176e6, 120e6, 221e6) });
+  assert.equal(gain(report(), finding), '1.73 s → 1.55 s, 1.11 ×');
+  assert.equal(certainty(report(), finding), 'saves 120 to 221 ms, calibrated');
+  assert.equal(effort(finding), '1-2 lines');
+  const small = makeFinding({ saving: saving(5e6, 0.9e6, 6e6), confidence: 'modelled', guess: true });
+  assert.equal(gain(report(), small), '5.00 ms of 1.73 s');
+  assert.equal(certainty(report(), small), 'saves 900 µs to 6.00 ms, modelled, a guess');
+});
+
+test('what has no price says what it has instead', () => {
+  const none = saving(null, null, null);
+  assert.equal(gain(report(), makeFinding({ saving: none, excess_bytes: 1 << 20 })), '1.00 MiB unnecessary');
+  assert.equal(gain(report(), makeFinding({ saving: none, saved_peak_bytes: 1 << 20 })), '1.00 MiB less at the peak');
+  assert.equal(gain(report(), makeFinding({ saving: none, at_most_ns: 2e6 })), 'at most 2.00 ms');
+  assert.equal(certainty(report(), makeFinding({ saving: none })), '');
+});
+
+test('the heading tells what the first three bring, and all of them', () => {
+  const findings = Array.from({ length: 4 }, () => makeFinding());
+  const verdict = { wall_ns: 1.73e9, combined_saving: saving(472e6), first_saving: saving(352e6) };
+  assert.equal(
+    heading(makeReport({ verdict, findings })),
+    'Do first: 1.73 s → 1.38 s, 1.26 ×; all 4 findings: 1.73 s → 1.26 s, 1.38 ×',
+  );
+  assert.equal(heading(makeReport({ verdict, findings: findings.slice(1) })), 'Do first: 1.73 s → 1.26 s, 1.38 ×');
+});
+
+test('the parts of the time fill the bar, one after the other', () => {
+  const part = (name, ns) => ({ name, title: name, ns, times: null, longest_ns: null, places: [] });
+  const time = { recorded_ns: 100, note: null, parts: [part('kernels', 30), part('copies', 0), part('gmtrace', 70)] };
+  const parts = layOut(makeReport({ time }));
+  assert.deepEqual(
+    parts.map(({ name, at, part: of }) => [name, at, of]),
+    [
+      ['kernels', 0, 0.3],
+      ['gmtrace', 0.3, 0.7],
+    ],
+  );
+  assert.deepEqual(layOut(makeReport({ time: null })), []);
+});
+
+test('links into an editor are made of absolute files, and of no scheme that runs anything', () => {
+  assert.equal(editorLink('/src/a.cu', 4), null);
+  setEditor('vscode://file{file}:{line}');
+  assert.equal(editorLink('/src/a b.cu', 4), 'vscode://file/src/a%20b.cu:4');
+  assert.equal(editorLink('/src/"><script>.cu', null), 'vscode://file/src/%22%3E%3Cscript%3E.cu:1');
+  assert.equal(editorLink('a.cu', 4), null);
+  assert.equal(editorLink(null, 4), null);
+  for (const url of ['javascript:alert({line})', 'JavaScript:0', 'data:text/html,{file}', '{file}', undefined]) {
+    setEditor(url);
+    assert.equal(editorLink('/src/a.cu', 4), null, url);
+  }
+});
