@@ -311,7 +311,9 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
         gmt_markdown_plain(out, f->fix);
         fputs("\n\n", out);
     }
-    if (f->sketch != NULL) {
+    if (f->patch != NULL) {
+        gmt_markdown_fence(out, "diff", f->patch);
+    } else if (f->sketch != NULL) {
         gmt_markdown_fence(out, "cuda", f->sketch);
     }
     fputs("</details>\n\n", out);

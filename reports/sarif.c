@@ -311,6 +311,24 @@ static json_t *said(const struct gmt_finding *f)
     return json;
 }
 
+/* A fix that is mechanical: its line, with its end, becomes another or goes. */
+static json_t *fixes(const struct sarif *s, const struct gmt_finding *f)
+{
+    char *text = NULL;
+
+    if (f->edit.after != NULL && asprintf(&text, "%s\n", f->edit.after) < 0) {
+        return NULL;
+    }
+    json_t *json = json_pack("[{so, s[{so, s[{s{sI, si, sI, si}, s{so}}]}]}]", "description",
+                             message(f->action), "artifactChanges", "artifactLocation",
+                             artifact(s, f->edit.file), "replacements", "deletedRegion",
+                             "startLine", (json_int_t)f->edit.line, "startColumn", 1, "endLine",
+                             (json_int_t)f->edit.line + 1, "endColumn", 1, "insertedContent",
+                             "text", gmt_json_code(text != NULL ? text : ""));
+    free(text);
+    return json;
+}
+
 static json_t *result(const struct sarif *s, const struct gmt_finding *f)
 {
     json_t *json = json_pack("{ss, ss, so, s[o], s{so, so}, so}", "ruleId", f->rule, "level",
@@ -332,6 +350,9 @@ static json_t *result(const struct sarif *s, const struct gmt_finding *f)
     json_decref(places);
     if (f->where.stack_depth > 0) {
         json_object_set_new(json, "stacks", stack(s, &f->where));
+    }
+    if (f->edit.file != NULL) {
+        json_object_set_new(json, "fixes", fixes(s, f));
     }
     return json;
 }

@@ -12,6 +12,7 @@
 #include "analyzer/findings/instructions.h"
 #include "analyzer/findings/joints.h"
 #include "analyzer/findings/kernel_filter.h"
+#include "analyzer/findings/patches.h"
 #include "analyzer/findings/quotes.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
@@ -283,6 +284,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     gmt_answer_fill(report->arena, report->notes, report->note_count);
     gmt_findings_quote(timeline->db, report->arena, report->findings, report->finding_count);
     gmt_findings_quote(timeline->db, report->arena, report->notes, report->note_count);
+    gmt_findings_patch(timeline->db, report->arena, report->working_directory, report->findings,
+                       report->finding_count);
     merge_claims(report->findings, report->finding_count);
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);

@@ -150,6 +150,13 @@ struct gmt_source_quote {
     size_t line_count; /* 0: the trace does not carry the file */
 };
 
+/* A fix that is mechanical: one line of a source file that becomes another. */
+struct gmt_edit {
+    const char *file; /* NULL: there is none */
+    int64_t line;
+    const char *before, *after; /* after NULL: the line is removed */
+};
+
 struct gmt_finding {
     const char *rule, *slug, *title;
     enum gmt_severity severity;
@@ -176,6 +183,7 @@ struct gmt_finding {
     const char *fix;               /* text                                        */
     const char *sketch;            /* code, may be NULL                           */
     const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
+    struct gmt_edit edit;          /* the same as what it changes */
     const char *note_why;          /* severity NOTE: why it is not a finding      */
     const char *part;              /* what tells it from others of the same place */
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */

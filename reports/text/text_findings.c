@@ -172,8 +172,8 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     if (f->fix != NULL) {
         gmt_text_wrap(t, 5, "fix     ", f->fix);
     }
-    if (f->sketch != NULL) {
-        gmt_text_code(t, 13, f->sketch);
+    if (f->patch != NULL || f->sketch != NULL) {
+        gmt_text_code(t, 13, f->patch != NULL ? f->patch : f->sketch);
     }
     fputc('\n', t->out);
 }
