@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/compare/compare_findings.h"
+#include "analyzer/compare/compare_result.h"
 
 /*
  * How far two recordings of the same program lie apart, as a share: three standard deviations of
@@ -185,4 +186,6 @@ void gmt_compare(struct gmt_comparison *comparison, const struct gmt_summary *a,
                        fmax(a->noise[i], b->noise[i]), i);
     }
     gmt_compare_findings(comparison, arena);
+    gmt_compare_parts(comparison, arena);
+    gmt_compare_result(comparison, arena);
 }

@@ -39,12 +39,31 @@ struct gmt_finding_change {
     const char *why;                 /* one sentence: what decided the fate */
 };
 
+/* The same kernel, kind of copies or place in both; without a name it is not in that one. */
+struct gmt_part_change {
+    struct gmt_part_sum a, b;
+};
+
+/* What became of what was predicted. */
+struct gmt_result {
+    /* By so much A would be shorter with all that was fixed since; NAN: nothing of it has a price. */
+    double predicted_low_ns, predicted_ns, predicted_high_ns;
+    double got_ns;   /* by so much B is shorter; NAN: times are not known */
+    double noise_ns; /* by so much two runs may differ anyway */
+    size_t fixed, left, fresh;
+    const char *sentence; /* all of it, to share */
+    const char *note;     /* what to know of the times; one sentence without its end, or NULL */
+};
+
 struct gmt_comparison {
     const struct gmt_summary *a, *b;
     const char *warning; /* why the two are hard to compare, or NULL */
     struct gmt_figure_change figures[GMT_FIGURES];
     struct gmt_finding_change *findings; /* by fate, then as ranked */
     size_t finding_count;
+    struct gmt_part_change *kernels, *copies, *holders; /* largest first, by the larger side */
+    size_t kernel_count, copy_count, holder_count;
+    struct gmt_result result;
 };
 
 const char *gmt_change_name(enum gmt_change change);

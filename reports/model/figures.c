@@ -143,11 +143,58 @@ static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struc
                                            .file = gmt_arena_copy(arena, f->where.file),
                                            .line = f->where.line,
                                            .kernel = gmt_arena_copy(arena, f->where.kernel)},
+                                 .place = {.label = gmt_arena_copy(arena, f->place.label)},
                                  .cost_ns = f->cost_ns,
                                  .excess_bytes = f->excess_bytes,
                                  .saving = f->saving,
                                  .confidence = f->confidence};
     memcpy(kept->fingerprint, f->fingerprint, sizeof(kept->fingerprint));
+}
+
+static void keep_kernel(struct gmt_summary *summary, const struct gmt_kernel_row *row,
+                        struct gmt_arena *arena)
+{
+    for (size_t i = 0; i < summary->kernel_count; i++) {
+        struct gmt_part_sum *sum = &summary->kernels[i];
+
+        if (strcmp(sum->name, row->name) == 0) {
+            sum->count += (double)row->launches;
+            sum->time_ns += row->device_ns;
+            return;
+        }
+    }
+    struct gmt_part_sum *sum = GMT_PUSH(arena, summary->kernels, summary->kernel_count);
+    if (sum != NULL) {
+        *sum = (struct gmt_part_sum){gmt_arena_copy(arena, row->name), (double)row->launches, NAN,
+                                     row->device_ns};
+    }
+}
+
+static void keep_parts(struct gmt_summary *summary, const struct gmt_report *report,
+                       struct gmt_arena *arena)
+{
+    for (size_t i = 0; i < report->kernel_count && i < GMT_SUMMARY_KERNELS; i++) {
+        keep_kernel(summary, &report->kernels[i], arena);
+    }
+    for (size_t i = 0; i < report->copy_total_count; i++) {
+        const struct gmt_transfer_row *row = &report->copy_totals[i];
+        struct gmt_part_sum *sum = GMT_PUSH(arena, summary->copies, summary->copy_count);
+
+        if (sum != NULL) {
+            *sum = (struct gmt_part_sum){
+                gmt_arena_text(arena, "%s %s", row->direction, row->host_class), (double)row->count,
+                row->bytes, row->time_ns};
+        }
+    }
+    for (size_t i = 0; i < report->peak_holder_count; i++) {
+        const struct gmt_memory_holder *holder = &report->peak_holders[i];
+        struct gmt_part_sum *sum = GMT_PUSH(arena, summary->holders, summary->holder_count);
+
+        if (sum != NULL) {
+            *sum = (struct gmt_part_sum){gmt_arena_copy(arena, holder->where.label),
+                                         holder->allocations, holder->bytes, NAN};
+        }
+    }
 }
 
 void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *report,
@@ -176,6 +223,7 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
             keep(summary, &report->notes[i], arena);
         }
     }
+    keep_parts(summary, report, arena);
     for (size_t i = 0; i < report->rule_count; i++) {
         struct gmt_rule_result *rule = GMT_PUSH(arena, summary->rules, summary->rule_count);
 

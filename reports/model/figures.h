@@ -33,6 +33,15 @@ const char *gmt_share_text(struct gmt_arena *arena, double share);
 
 void gmt_figures_fill(const struct gmt_report *report, double values[GMT_FIGURES]);
 
+/* The longest classes of kernels that a summary keeps. */
+enum { GMT_SUMMARY_KERNELS = 1000 };
+
+/* A kernel, a kind of copies, or a place that holds memory; NAN: not known, or means nothing of it. */
+struct gmt_part_sum {
+    const char *name;
+    double count, bytes, time_ns;
+};
+
 /*
  * What comparisons keep of a report, so that it can go: the figures, and of each finding and note
  * what tells it from others and what it costs. All of it is in the arena.
@@ -49,6 +58,9 @@ struct gmt_summary {
     size_t finding_count;
     struct gmt_rule_result *rules;
     size_t rule_count;
+    struct gmt_part_sum *kernels, *copies,
+        *holders; /* all shapes of a kernel; memory at the peak */
+    size_t kernel_count, copy_count, holder_count;
 };
 
 /* Copies all but the noise, which is left 0 for what is exact and NAN for times. */

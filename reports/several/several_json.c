@@ -44,6 +44,39 @@ static json_t *head_of_figure(int i)
                      gmt_kind_unit(row->kind), "gated", (int)row->gated);
 }
 
+static json_t *of_part(const struct gmt_part_sum *sum)
+{
+    if (sum->name == NULL) {
+        return json_null();
+    }
+    return json_pack("{so, so, so}", "count", gmt_json_number(sum->count), "bytes",
+                     gmt_json_number(sum->bytes), "time_ns", gmt_json_ns(sum->time_ns));
+}
+
+static json_t *of_parts(const struct gmt_part_change *rows, size_t n)
+{
+    json_t *json = json_array();
+
+    for (size_t i = 0; i < n; i++) {
+        const char *name = rows[i].a.name != NULL ? rows[i].a.name : rows[i].b.name;
+
+        json_array_append_new(json, json_pack("{so, so, so}", "name", gmt_json_text(name), "a",
+                                              of_part(&rows[i].a), "b", of_part(&rows[i].b)));
+    }
+    return json;
+}
+
+static json_t *of_result(const struct gmt_result *result)
+{
+    return json_pack("{so, so, s{so, so, so}, so, so, sI, sI, sI}", "sentence",
+                     gmt_json_text(result->sentence), "note", gmt_json_text(result->note),
+                     "predicted", "low_ns", gmt_json_ns(result->predicted_low_ns), "best_ns",
+                     gmt_json_ns(result->predicted_ns), "high_ns",
+                     gmt_json_ns(result->predicted_high_ns), "got_ns", gmt_json_ns(result->got_ns),
+                     "noise_ns", gmt_json_ns(result->noise_ns), "fixed", (json_int_t)result->fixed,
+                     "left", (json_int_t)result->left, "new", (json_int_t)result->fresh);
+}
+
 json_t *gmt_json_comparison(const struct gmt_comparison *c)
 {
     json_t *figures = json_array(), *findings = json_array();
@@ -68,10 +101,13 @@ json_t *gmt_json_comparison(const struct gmt_comparison *c)
                                                   one->rule, "slug", one->slug, "title", one->title,
                                                   "a", of_finding(f->a), "b", of_finding(f->b)));
     }
-    return json_pack("{ss, si, ss, ss, so, so, so, so, so}", "format", "gmtrace-diff", "version", 1,
-                     "schema_version", "1.0", "tool_version", GMT_VERSION, "a", of_trace(c->a), "b",
-                     of_trace(c->b), "warning", gmt_json_text(c->warning), "figures", figures,
-                     "findings", findings);
+    return json_pack("{ss, si, ss, ss, so, so, so, so, so, so, so, so, so}", "format",
+                     "gmtrace-diff", "version", 1, "schema_version", "1.1", "tool_version",
+                     GMT_VERSION, "a", of_trace(c->a), "b", of_trace(c->b), "warning",
+                     gmt_json_text(c->warning), "result", of_result(&c->result), "figures", figures,
+                     "findings", findings, "kernels", of_parts(c->kernels, c->kernel_count),
+                     "copies", of_parts(c->copies, c->copy_count), "memory",
+                     of_parts(c->holders, c->holder_count));
 }
 
 static json_t *of_rank_figure(const struct gmt_ranks *ranks, int i)

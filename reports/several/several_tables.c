@@ -43,6 +43,9 @@ static const enum gmt_text_style change_styles[GMT_CHANGES] = {
     [GMT_CHANGE_LESS] = GMT_STYLE_GREEN, [GMT_CHANGE_SLOWER] = GMT_STYLE_RED,
     [GMT_CHANGE_MORE] = GMT_STYLE_RED,   [GMT_CHANGE_UNCLEAR] = GMT_STYLE_YELLOW};
 
+/* Less than this share is no news, exact as it may be. */
+#define SLIGHT 0.01
+
 static void add_figures(struct gmt_document *document, const struct gmt_comparison *c)
 {
     struct gmt_section *section = gmt_document_section(document, "Figures", "lrrrrl");
@@ -56,13 +59,14 @@ static void add_figures(struct gmt_document *document, const struct gmt_comparis
         const struct gmt_figure_change *f = &c->figures[i];
         const struct gmt_figure_row *row = &gmt_figure_rows[i];
 
-        gmt_grid_add(&section->table,
-                     &(struct gmt_grid_row){
-                         .cells = {row->label, value(document->arena, f->a, row->kind),
-                                   value(document->arena, f->b, row->kind),
-                                   gmt_share_text(document->arena, f->share),
-                                   noise(document->arena, f->noise), gmt_change_name(f->change)},
-                         .style = change_styles[f->change]});
+        gmt_grid_add(
+            &section->table,
+            &(struct gmt_grid_row){
+                .cells = {row->label, value(document->arena, f->a, row->kind),
+                          value(document->arena, f->b, row->kind),
+                          gmt_share_text(document->arena, f->share),
+                          noise(document->arena, f->noise), gmt_change_name(f->change)},
+                .style = fabs(f->share) < SLIGHT ? GMT_STYLE_PLAIN : change_styles[f->change]});
     }
     section->sentence =
         "noise: by what two runs of the same program may differ; a time that changed by less is "
@@ -99,6 +103,11 @@ static const char *tally(struct gmt_document *document, const struct gmt_compari
     return *text != '\0' ? gmt_arena_text(document->arena, "Findings: %s", text) : "No findings";
 }
 
+static const char *place_of(const struct gmt_finding *finding)
+{
+    return finding->place.label != NULL ? finding->place.label : finding->where.label;
+}
+
 static const enum gmt_text_style fate_styles[GMT_FATES] = {
     [GMT_FATE_FIXED] = GMT_STYLE_GREEN,      [GMT_FATE_NEW] = GMT_STYLE_RED,
     [GMT_FATE_BETTER] = GMT_STYLE_GREEN,     [GMT_FATE_WORSE] = GMT_STYLE_RED,
@@ -123,7 +132,7 @@ static void add_findings(struct gmt_document *document, const struct gmt_compari
             &section->table,
             &(struct gmt_grid_row){.cells = {gmt_fate_name(change->fate),
                                              gmt_severity_name(one->severity), one->rule, one->slug,
-                                             one->where.label, cost(document->arena, change->a),
+                                             place_of(one), cost(document->arena, change->a),
                                              cost(document->arena, change->b)},
                                    .style = fate_styles[change->fate]});
     }
@@ -133,11 +142,113 @@ static void add_findings(struct gmt_document *document, const struct gmt_compari
     }
 }
 
+/* What became of what was predicted. */
+static void add_result(struct gmt_document *document, const struct gmt_comparison *c)
+{
+    const struct gmt_result *result = &c->result;
+    struct gmt_section *section = gmt_document_section(document, NULL, "l");
+    char low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
+
+    if (section != NULL) {
+        section->sentence = result->sentence;
+    }
+    section = isfinite(result->got_ns) ? gmt_document_section(document, NULL, "lrrr") : NULL;
+    if (section == NULL) {
+        return;
+    }
+    section->sentence = result->note;
+    gmt_grid_add(&section->table,
+                 &(struct gmt_grid_row){.cells = {"saved", "", "at least", "at most"}});
+    gmt_grid_add(
+        &section->table,
+        &(struct gmt_grid_row){
+            .cells = {
+                "predicted for what was fixed",
+                value(document->arena, result->predicted_ns, GMT_KIND_NS),
+                gmt_arena_copy(document->arena, gmt_format_ns(low, result->predicted_low_ns)),
+                gmt_arena_copy(document->arena, gmt_format_ns(high, result->predicted_high_ns))}});
+    gmt_grid_add(
+        &section->table,
+        &(struct gmt_grid_row){
+            .cells = {"got, give or take the noise of a run",
+                      value(document->arena, result->got_ns, GMT_KIND_NS),
+                      value(document->arena, result->got_ns - result->noise_ns, GMT_KIND_NS),
+                      value(document->arena, result->got_ns + result->noise_ns, GMT_KIND_NS)},
+            .style = result->got_ns > result->noise_ns    ? GMT_STYLE_GREEN
+                     : result->got_ns < -result->noise_ns ? GMT_STYLE_RED
+                                                          : GMT_STYLE_PLAIN});
+}
+
+static const char *number(struct gmt_arena *arena, const struct gmt_part_sum *sum, double of,
+                          enum gmt_figure_kind kind)
+{
+    return sum->name == NULL ? "–" : value(arena, of, kind);
+}
+
+/* Kernels, copies or memory of both, side by side. */
+static void add_parts(struct gmt_document *document, const char *title, const char *what,
+                      const struct gmt_part_change *rows, size_t count, size_t top)
+{
+    size_t shown = top > 0 && top < count ? top : count;
+    bool bytes = false, time = false;
+
+    for (size_t i = 0; i < count; i++) {
+        bytes |= isfinite(rows[i].a.bytes) && rows[i].a.name != NULL;
+        bytes |= isfinite(rows[i].b.bytes) && rows[i].b.name != NULL;
+        time |= isfinite(rows[i].a.time_ns) && rows[i].a.name != NULL;
+        time |= isfinite(rows[i].b.time_ns) && rows[i].b.name != NULL;
+    }
+    struct gmt_section *section = count > 0
+                                      ? gmt_document_section(document, title,
+                                                             bytes && time ? "trrrrrr" : "trrrr")
+                                      : NULL;
+    if (section == NULL) {
+        return;
+    }
+    struct gmt_grid_row head = {.cells = {what, "number in A", "in B"}};
+    size_t at = 3;
+    if (bytes) {
+        head.cells[at++] = "bytes in A";
+        head.cells[at++] = "in B";
+    }
+    if (time) {
+        head.cells[at++] = "time in A";
+        head.cells[at++] = "in B";
+    }
+    gmt_grid_add(&section->table, &head);
+    for (size_t i = 0; i < shown; i++) {
+        const struct gmt_part_sum *a = &rows[i].a, *b = &rows[i].b;
+        struct gmt_arena *arena = document->arena;
+        struct gmt_grid_row row = {.cells = {a->name != NULL ? a->name : b->name,
+                                             number(arena, a, a->count, GMT_KIND_COUNT),
+                                             number(arena, b, b->count, GMT_KIND_COUNT)}};
+
+        at = 3;
+        if (bytes) {
+            row.cells[at++] = number(arena, a, a->bytes, GMT_KIND_BYTES);
+            row.cells[at++] = number(arena, b, b->bytes, GMT_KIND_BYTES);
+        }
+        if (time) {
+            row.cells[at++] = number(arena, a, a->time_ns, GMT_KIND_NS);
+            row.cells[at++] = number(arena, b, b->time_ns, GMT_KIND_NS);
+        }
+        gmt_grid_add(&section->table, &row);
+    }
+    if (shown < count) {
+        section->sentence = gmt_arena_text(document->arena, "… and %zu more (--top 0 shows all)",
+                                           count - shown);
+    }
+}
+
 void gmt_document_comparison(struct gmt_document *document, const struct gmt_comparison *c,
                              size_t top)
 {
     document->title = "gmtrace: A compared with B";
+    add_result(document, c);
     add_traces(document, c);
-    add_figures(document, c);
     add_findings(document, c, top);
+    add_figures(document, c);
+    add_parts(document, "Kernels", "kernel", c->kernels, c->kernel_count, top);
+    add_parts(document, "Copies", "copies", c->copies, c->copy_count, top);
+    add_parts(document, "Memory at the peak", "place", c->holders, c->holder_count, top);
 }

@@ -23,7 +23,18 @@ holds "$(figure copies) | .a == 16449 and .b == 129 and .verdict == \"less\" and
 holds "$(figure wall_ns) | .verdict == \"faster\" and .noise > 0.1"
 holds "$(figure kernel_ns) | .verdict == \"faster\""
 holds "$(figure copy_bytes) | .verdict == \"same\""
+# What was predicted of it, and what came: all savings of A, which do not overlap, and the difference of the times.
+holds '.result | .fixed == 11 and .left == 0 and .new == 0'
+holds '.result.predicted.best_ns as $sum | ([.findings[].a.saving.best_ns] | add) - $sum | fabs < 20'
+holds ".result.got_ns as \$got | $(figure wall_ns) | .a - .b - \$got | fabs < 2"
+holds '.result.sentence | test("^1\\.52 x faster: 1\\.73 s -> 1\\.14 s, 595 ms less \\(predicted: 4[67][0-9] ms less\\); 11 findings fixed, none left, none new$")'
+holds '.result.note | test("^both times include")'
+holds '[.kernels[] | select(.name | startswith("join_trail"))] | length == 1 and .[0].a.count == 32 and .[0].b.count == 32'
+holds '[.copies[] | select(.name == "h2d pageable")] | .[0].a.count == 16416 and .[0].b == null'
+holds '.memory | length > 5 and all(.a or .b)'
 diff_json fast.db slow.db
+holds '.result | .fixed == 0 and .new == 11 and .predicted.best_ns == null and .got_ns < 0'
+holds '.result.sentence | test("^1\\.52 x slower: .*; no findings fixed, none left, 11 new$")'
 holds '[.findings[].state] | length == 11 and all(. == "new")'
 holds "$(figure wall_ns) | .verdict == \"slower\""
 holds "$(figure allocations) | .verdict == \"more\""
@@ -37,6 +48,16 @@ cp slow.db longer.db
 sqlite3 longer.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns) / 5"
 diff_json slow.db longer.db
 holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
+
+# What gmtrace took is in neither time, where both traces tell it.
+make_trace own.db fixtures/GM301_positive
+cp own.db shorter.db
+sqlite3 own.db "INSERT INTO own_time (work, thread_id, begin_ns, end_ns, beside) VALUES ('setup', 1, 10000000, 30000000, 0)"
+sqlite3 shorter.db "INSERT INTO own_time (work, thread_id, begin_ns, end_ns, beside) VALUES ('setup', 1, 10000000, 20000000, 0);
+    UPDATE process SET end_ns = end_ns - 50000000"
+diff_json own.db shorter.db
+holds '.result.got_ns == 40000000' # of 50 ms less, 10 were gmtrace's
+holds '.result.note | test("^neither time includes .* 20.0 ms in A and 10.0 ms in B")'
 
 # Excess that grows, shrinks, or could not be looked for. The fixture's kernel is the same in all.
 for name in GM301_positive GM101_positive; do
@@ -70,6 +91,10 @@ holds '.warning | test("different GPUs")'
 # Every form; the terminal's holds nothing but what was asked for.
 expect 0 diff --calibrate never slow.db fast.db -o d.json -o d.md -o d.html -o d.txt
 grep -q 'Findings: 11 fixed' out || fail "no tally in text"
+grep -q '^  1.52 x faster: 1.73 s -> 1.14 s, 595 ms less' out || fail "no sentence to share"
+for title in Kernels Copies 'Memory at the peak'; do
+    grep -q "^── $title " out || fail "nothing about $title in text"
+done
 # shellcheck disable=SC2016 # backticks of markdown
 grep -q '^| fixed | high | GM102 | pageable-transfer | `pipeline_slow.cu:176` |' d.md || fail "no finding in markdown"
 [ "$(jq .version d.json)" = 1 ] || fail "no json"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two traces side by side: each figure with its verdict, and each finding with what became of it.
-import { known, share } from '../format';
+import { bytes, count, known, ns, share } from '../format';
+import { commonScale, IntervalBar } from '../parts/bars';
+import { CopyButton } from '../parts/copy';
 import { Table, type TableColumn } from '../parts/table';
 import { useChoice } from '../state';
 import { SeveralPage } from './page';
@@ -8,12 +10,16 @@ import {
   changeText,
   costText,
   formatUnit,
+  isSlight,
   shortNames,
   STATES,
   VERDICT_MARKS,
   type Diff,
   type FigureChange,
   type FindingChange,
+  type PartChange,
+  type PartSum,
+  type Result,
   type Side,
   type TraceHead,
 } from './several';
@@ -41,6 +47,82 @@ function TraceCard({ name, head }: { name: string; head: TraceHead }) {
   );
 }
 
+/** The sentence to share, and on one scale what was predicted and what came. */
+function Outcome({ result, a, b }: { result: Result; a: number | null; b: number | null }) {
+  const { predicted, got_ns, noise_ns, sentence, note } = result;
+  const bound = (by: number) => (known(got_ns) && known(noise_ns) ? Math.max(0, got_ns + by * noise_ns) : null);
+  const got = { low_ns: bound(-1), best_ns: known(got_ns) ? Math.max(0, got_ns) : null, high_ns: bound(1), share_of_wall: null };
+  const scale_ns = commonScale([{ ...predicted, share_of_wall: null }, got]);
+  const text = `${sentence[0].toUpperCase()}${sentence.slice(1)}.`;
+  return (
+    <>
+      <p class="outcome">
+        {text} <CopyButton what="this sentence" text={text} />
+      </p>
+      {known(got_ns) && (
+        <dl class="loop">
+          <div>
+            <dt>Predicted for what was fixed</dt>
+            <dd>
+              <b>{ns(predicted.best_ns)}</b>{' '}
+              {known(predicted.best_ns) && (
+                <small>
+                  {ns(predicted.low_ns)} to {ns(predicted.high_ns)}
+                </small>
+              )}
+              <IntervalBar saving={{ ...predicted, share_of_wall: null }} scale_ns={scale_ns} />
+            </dd>
+          </div>
+          <div>
+            <dt>Got</dt>
+            <dd>
+              <b>{ns(got_ns)}</b>{' '}
+              <small>
+                {ns(a)} → {ns(b)}; two runs may differ by {ns(noise_ns)}
+              </small>
+              <IntervalBar saving={got} scale_ns={scale_ns} />
+            </dd>
+          </div>
+        </dl>
+      )}
+      {note !== null && <p class="dim">{`${note[0].toUpperCase()}${note.slice(1)}.`}</p>}
+    </>
+  );
+}
+
+type Key = keyof PartSum;
+const KEYS: { key: Key; title: string; show: (value: number | null | undefined) => string }[] = [
+  { key: 'count', title: 'Number', show: count },
+  { key: 'bytes', title: 'Bytes', show: bytes },
+  { key: 'time_ns', title: 'Time', show: ns },
+];
+
+/** Columns of what is known of any row. */
+function partColumns(what: string, rows: PartChange[]): TableColumn<PartChange>[] {
+  const present = KEYS.filter(({ key }) => rows.some(({ a, b }) => known(a?.[key]) || known(b?.[key])));
+  return [
+    { key: 'name', title: what, value: (row) => row.name },
+    ...present.flatMap(({ key, title, show }): TableColumn<PartChange>[] => [
+      { key: `a_${key}`, title: `${title} in A`, numeric: true, value: (row) => row.a?.[key], show: (row) => show(row.a?.[key]) },
+      { key: `b_${key}`, title: 'in B', numeric: true, value: (row) => row.b?.[key], show: (row) => show(row.b?.[key]) },
+    ]),
+  ];
+}
+
+function Parts({ id, what, rows }: { id: string; what: string; rows: PartChange[] }) {
+  if (rows.length === 0) return <p>Neither trace has any.</p>;
+  return (
+    <Table
+      id={id}
+      caption={`${what} of both`}
+      columns={partColumns(what, rows)}
+      rows={rows}
+      rowClass={({ a, b }) => (a === null || b === null ? 'one-sided' : undefined)}
+      limit={20}
+    />
+  );
+}
+
 const HALF = 48;
 
 /** From the middle to the left: less; to the right: more; the noise as a band around the middle. */
@@ -63,9 +145,9 @@ const FIGURES: TableColumn<FigureChange>[] = [
     key: 'verdict',
     title: 'Verdict',
     value: (row) => row.verdict,
-    show: ({ verdict }) => (
-      <span class={`verdict ${verdict}`}>
-        <span aria-hidden="true">{VERDICT_MARKS[verdict]}</span> {verdict}
+    show: (row) => (
+      <span class={isSlight(row) ? 'verdict' : `verdict ${row.verdict}`}>
+        <span aria-hidden="true">{VERDICT_MARKS[row.verdict]}</span> {row.verdict}
       </span>
     ),
   },
@@ -154,6 +236,7 @@ function Findings({ findings }: { findings: FindingChange[] }) {
 }
 
 export function DiffApp({ diff, reproduce }: { diff: Diff; reproduce: string | undefined }) {
+  const wall = diff.figures.find(({ name }) => name === 'wall_ns');
   const [a, b] = shortNames([diff.a.trace, diff.b.trace]);
   return (
     <SeveralPage
@@ -163,16 +246,24 @@ export function DiffApp({ diff, reproduce }: { diff: Diff; reproduce: string | u
       reproduce={reproduce}
       parts={[
         {
-          id: 'traces',
-          title: 'Traces',
+          id: 'result',
+          title: 'Result',
           body: (
             <>
               {diff.warning !== null && <p class="warning">{diff.warning}</p>}
-              <div class="halves">
-                <TraceCard name="A" head={diff.a} />
-                <TraceCard name="B" head={diff.b} />
-              </div>
+              <Outcome result={diff.result} a={wall?.a ?? null} b={wall?.b ?? null} />
             </>
+          ),
+        },
+        { id: 'findings', title: 'Findings', body: <Findings findings={diff.findings} /> },
+        {
+          id: 'traces',
+          title: 'Traces',
+          body: (
+            <div class="halves">
+              <TraceCard name="A" head={diff.a} />
+              <TraceCard name="B" head={diff.b} />
+            </div>
           ),
         },
         {
@@ -188,7 +279,9 @@ export function DiffApp({ diff, reproduce }: { diff: Diff; reproduce: string | u
             </>
           ),
         },
-        { id: 'findings', title: 'Findings', body: <Findings findings={diff.findings} /> },
+        { id: 'kernels', title: 'Kernels', body: <Parts id="dk" what="Kernel" rows={diff.kernels} /> },
+        { id: 'copies', title: 'Copies', body: <Parts id="dc" what="Copies" rows={diff.copies} /> },
+        { id: 'memory', title: 'Memory at the peak', body: <Parts id="dm" what="Place" rows={diff.memory} /> },
       ]}
     />
   );

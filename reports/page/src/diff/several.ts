@@ -53,8 +53,37 @@ export interface FindingChange {
   a: Side | null;
   b: Side | null;
 }
+/** What became of what was predicted. */
+export interface Result {
+  /** All of it, to share. */
+  sentence: string;
+  note: string | null;
+  /** null: nothing that was fixed has a price. */
+  predicted: { low_ns: number | null; best_ns: number | null; high_ns: number | null };
+  /** By so much B is shorter; null: no times. */
+  got_ns: number | null;
+  noise_ns: number | null;
+  fixed: number;
+  left: number;
+  new: number;
+}
+export interface PartSum {
+  count: number | null;
+  bytes: number | null;
+  time_ns: number | null;
+}
+/** A kernel, a kind of copies, or a place that holds memory; null: not in that trace. */
+export interface PartChange {
+  name: string;
+  a: PartSum | null;
+  b: PartSum | null;
+}
 export interface Diff {
   tool_version: string;
+  result: Result;
+  kernels: PartChange[];
+  copies: PartChange[];
+  memory: PartChange[];
   a: TraceHead;
   b: TraceHead;
   warning: string | null;
@@ -136,3 +165,8 @@ export const STATES: { state: State; mark: string; text: string }[] = [
   { state: 'same', mark: '=', text: 'in both, no measurable difference' },
   { state: 'not checked', mark: '?', text: 'its rule could not check the other trace' },
 ];
+
+/** A change that is exact, and that nobody would act on. */
+export function isSlight({ change }: { change: number | null }): boolean {
+  return known(change) && Math.abs(change) < 0.01;
+}

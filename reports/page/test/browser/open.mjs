@@ -32,18 +32,33 @@ export function makeTrace(name, ...files) {
   return trace;
 }
 
-/** The page that gmanalyze writes of a recording: a .db, or a .db.gz below tests/data. */
-export function makePage(recording, ...options) {
+const nameOf = (recording) => recording.replace(/.*\//, '').replace(/\.db(\.gz)?$/, '');
+
+/** A recording as a trace: a .db, or a .db.gz below tests/data. */
+function unpack(recording) {
+  if (!recording.endsWith('.gz')) return recording;
+  const trace = join(folder, `${nameOf(recording)}.db`);
+  execFileSync('sh', ['-c', 'gunzip -c "$0" >"$1"', join(root, 'tests/data', recording), trace]);
+  return trace;
+}
+
+function gmanalyze(...words) {
   const build = process.env.GMT_BUILD;
   assert.ok(build, 'GMT_BUILD: the folder of a build, with bin/gmanalyze');
-  const name = recording.replace(/.*\//, '').replace(/\.db(\.gz)?$/, '');
-  const page = join(folder, `${name}.html`);
-  let trace = recording;
-  if (recording.endsWith('.gz')) {
-    trace = join(folder, `${name}.db`);
-    execFileSync('sh', ['-c', 'gunzip -c "$0" >"$1"', join(root, 'tests/data', recording), trace]);
-  }
-  execFileSync(join(build, 'bin/gmanalyze'), ['--calibrate', 'never', trace, '-o', page, ...options], { stdio: 'pipe' });
+  execFileSync(join(build, 'bin/gmanalyze'), words, { stdio: 'pipe' });
+}
+
+/** The page that gmanalyze writes of a recording. */
+export function makePage(recording, ...options) {
+  const page = join(folder, `${nameOf(recording)}.html`);
+  gmanalyze('--calibrate', 'never', unpack(recording), '-o', page, ...options);
+  return page;
+}
+
+/** The page of gmanalyze diff. */
+export function makeDiff(a, b) {
+  const page = join(folder, 'diff.html');
+  gmanalyze('diff', '--calibrate', 'never', unpack(a), unpack(b), '-o', page);
   return page;
 }
 

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import { close, makePage, makeTrace, open, openAll, SECTIONS } from './open.mjs';
+import { close, makeDiff, makePage, makeTrace, open, openAll, SECTIONS } from './open.mjs';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const EVERYTHING = '#timeline&t.event=100&t.range=100000000,700000000&t.table=yes&k.open=1&c.inverted=1&c.search=frame';
@@ -301,6 +301,27 @@ describe('a reader', () => {
     assert.deepEqual(faults, []);
     await context.close();
   });
+});
+
+describe('a comparison of two traces', () => {
+  for (const [name, options] of [['light, 1440 wide', { width: 1440 }], ['dark, 390 wide', { dark: true, width: 390 }]])
+    test(`begins with what was predicted and what came, and has no fault by axe-core (${name})`, async () => {
+      const { page, faults, context } = await open(makeDiff('pipeline_slow.db.gz', 'pipeline_fast.db.gz'), options);
+      const result = await page.locator('#result').innerText();
+      assert.match(result, /1\.52 x faster: 1\.73 s -> 1\.14 s, 595 ms less \(predicted: 4[67]\d ms less\); 11 findings fixed, none left, none new\./);
+      for (const id of ['findings', 'traces', 'figures', 'kernels', 'copies', 'memory'])
+        assert.ok((await page.locator(`section#${id}`).innerText()).length > 60, id);
+      // A change that nobody would act on is not red.
+      const peak = page.locator('#figures tr', { hasText: 'peak device memory' }).locator('.verdict');
+      assert.equal(await peak.getAttribute('class'), 'verdict');
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate(() =>
+        globalThis.axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }));
+      assert.deepEqual(violations.map(({ id, help }) => `${id}: ${help}`), []);
+      assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+      assert.deepEqual(faults, []);
+      await context.close();
+    });
 });
 
 describe('whoever reads it in another way', () => {
