@@ -102,7 +102,7 @@ static void key(struct gmt_text_out *t, size_t *named, char letter, const char *
 
 void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
 {
-    enum { WIDTH = GMT_TEXT_COLUMNS - 4 };
+    const size_t width = t->columns - 4;
     size_t columns[GMT_TIME_PARTS], named = 0;
     char ns[GMT_FORMAT_BYTES];
     double rest_ns = 0;
@@ -114,7 +114,7 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
         t,
         gmt_arena_text(r->arena, "Where the recorded %s went%s", gmt_format_ns(ns, r->recorded_ns),
                        t->detail->calls ? "" : " (--top 0 adds causes and CUDA calls)"));
-    share_columns(r, WIDTH, columns);
+    share_columns(r, width, columns);
     fputs("  ", t->out);
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         gmt_text_style(t, looks[i].style);

@@ -25,7 +25,7 @@ static void line(struct gmt_text_out *t, size_t indent, double ns, double count,
     gmt_text_cell(t, gmt_format_count(text, count), 12, true);
     gmt_text_cell(t, gmt_format_ns(text, longest_ns), 11, true);
     fputs("  ", t->out);
-    gmt_print_clean(t->out, what, GMT_TEXT_COLUMNS - indent - 36);
+    gmt_print_clean(t->out, what, t->columns - indent - 36);
     fputc('\n', t->out);
 }
 

@@ -208,7 +208,7 @@ def check(place: Place, name: str, commands: list[str]) -> tuple[int, int, int]:
         done += 1
         allowed = {0}.union(*(statuses for pattern, statuses in STATUSES if re.search(pattern, line)))
         # Folders of a machine are those of this one.
-        result = place.run(line.replace("/srv/", f"{folder}/srv/"), folder)
+        result = place.run(line.replace("/srv/", f"{folder}/srv/").replace("/path/to/", f"{place.build}/"), folder)
         said = result.stdout + result.stderr
         odd = re.search(r"unrecognized option|no option '|invalid option|not found$|cannot be preloaded|Traceback", said, re.M)
         if result.returncode == 3 and "no GPU" not in said:

@@ -33,7 +33,7 @@ deb)
     root=$work/root
     version=$(old_root "$root") || exit
     mkdir -p "$root/var/lib/dpkg/updates" "$root/var/lib/dpkg/info"
-    # That root's libc6 is unpacked, not installed: dpkg is told that it is there.
+    # That root's libc6 is unpacked, not installed: dpkg finds it in its list.
     printf 'Package: libc6\nStatus: install ok installed\nArchitecture: amd64\nMaintainer: Debian\nDescription: libc\nVersion: %s\n' \
         "$version" >"$root/var/lib/dpkg/status"
     "${as_root[@]}" dpkg --root="$root" --force-script-chrootless --log=dpkg.log -i "$deb" >log 2>&1 || fail "dpkg -i"

@@ -86,7 +86,7 @@ Test(columns, of_a_table_begin_one_below_the_other)
     char *text = NULL;
     size_t length;
     FILE *out = open_memstream(&text, &length);
-    struct gmt_text_out t = {.out = out};
+    struct gmt_text_out t = {.out = out, .columns = GMT_TEXT_COLUMNS};
 
     cr_assert_not_null(out);
     gmt_grid_add(&grid, &(struct gmt_grid_row){.cells = {"kernel", "time"}});
