@@ -157,7 +157,7 @@ static void check_mig(void)
     if (init == NULL || shut_down == NULL || count == NULL || handle == NULL || mode == NULL ||
         init() != 0) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "mig", NULL,
-                       "cannot tell (no NVML); a device that is an instance says so by its name");
+                       "not known (no NVML); a device that is an instance says so by its name");
         return;
     }
     unsigned devices = 0, cut = 0;
@@ -202,7 +202,7 @@ static void check_permission(void)
     }
     if (!known) {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "counters", "record and see: the trace notes it",
-                       "cannot tell whether this user may read hardware counters (no "
+                       "not known whether this user may read hardware counters (no "
                        "/proc/driver/nvidia/params)");
     } else if (admin_only && geteuid() != 0) {
         gmt_doctor_say(

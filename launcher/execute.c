@@ -113,7 +113,7 @@ static const struct {
     int number;
     void (*handler)(int);
 } signals[] = {
-    /* The terminal sends these to the program, too; the launcher stays to tell how it ended. */
+    /* The terminal sends these to the program, too; the launcher stays to report how it ended. */
     {SIGINT, SIG_IGN},
     {SIGQUIT, SIG_IGN},
     {SIGTERM, pass_on},

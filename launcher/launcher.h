@@ -96,7 +96,7 @@ enum gmt_launcher_outcome {
     GMT_OUTCOME_NO_CALL, /* no process made a call of the driver */
     GMT_OUTCOME_FAILED,  /* none could be written                */
 };
-/* Tell the user. was_asked: the user named an output. */
+/* Say so to the user. was_asked: the user named an output. */
 enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const struct gmt_launcher_run *run,
                                               const char *program, bool was_asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds a program and tells what its ELF file says about it. */
+/* Finds a program and reads what its ELF file says about it. */
 #include "launcher/program.h"
 
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the ELF file of a program tells before it is run. */
+/* What the ELF file of a program says before it is run. */
 #ifndef GMT_LAUNCHER_PROGRAM_H
 #define GMT_LAUNCHER_PROGRAM_H
 

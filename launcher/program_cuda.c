@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an ELF file tells about the CUDA in it: where its runtime comes from, whether it carries PTX. */
+/* What an ELF file says about the CUDA in it: where its runtime comes from, whether it carries PTX. */
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include "libtrace/base/printable.h"
 
 #define MAX_SCRIPTS 4  /* the kernel follows no more */
-#define ANSWER_MS 2000 /* Python tells its version within some 10 ms, through a chooser in 50 */
+#define ANSWER_MS 2000 /* Python prints its version within some 10 ms, through a chooser in 50 */
 
 static const int first_that_knows[] = {3, 12, 0};
 /* Recurses to 748 levels with it up to 3.12.2, less than the 1000 that programs may count on, and to
@@ -161,7 +161,7 @@ void gmt_launcher_name_python(const char *program)
     bool wanted = wish != NULL && strcmp(wish, "on") == 0;
     struct gmt_python_version version;
     bool known = gmt_python_version(interpreter, &version);
-    /* A Python that is too old takes no notice of the variable: one that does not tell its version can
+    /* A Python that is too old takes no notice of the variable: one that does not print its version can
      * have it if the user asks. */
     bool sets = known ? is_at_least(&version, wanted ? first_that_knows : first_harmless) : wanted;
     if (sets && setenv("PYTHONPERFSUPPORT", "1", 1) == 0) {

@@ -17,7 +17,7 @@ struct gmt_python_version {
 /* Asks an interpreter, by its option -V, which takes some 10 ms. False: it does not say. */
 bool gmt_python_version(const char *interpreter, struct gmt_python_version *version);
 
-/* Make a Python that is to be executed in this process write down its functions, and tell the user so,
+/* Make a Python that is to be executed in this process write down its functions, and say so to the user,
  * unless the user has said anything about that. `program` is the program's file. */
 void gmt_launcher_name_python(const char *program);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the program, once or twice, tells of its traces and passes its end on. */
+/* Runs the program, once or twice, reports its traces and passes its exit status on. */
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>

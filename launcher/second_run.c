@@ -19,7 +19,7 @@
 
 enum { MOST_TEXT = 512, REMOVE_TRIES = 1000 /* of 10 ms */ };
 
-/* What tells processes of one run apart, and finds their like in another run. */
+/* What distinguishes processes of one run, and finds their like in another run. */
 struct traced {
     char *path;
     char program[MOST_TEXT]; /* executable, command line, rank */

@@ -35,7 +35,7 @@ enum gmt_request {
 struct gmt_handover {
     unsigned request; /* enum gmt_request, any number of */
     enum gmt_held held;
-    uint64_t key;         /* tells things of one kind apart that can be held side by side */
+    uint64_t key;         /* distinguishes things of one kind that can be held side by side */
     const char *function; /* CUPTI's; lives as long as the process */
     const void *caller;   /* an address in the module that asks */
     /* The rest belongs to handover.c. */
@@ -58,7 +58,7 @@ bool gmt_handover_set_flush_period(uint32_t milliseconds);
 bool gmt_handover_time(uint64_t *ns);
 
 /* The collector begins, or ends. Both stay valid for the life of the process. False: the program uses
- * CUPTI already, timestamps begin when it has done. *failed and *result tell how it went else. */
+ * CUPTI already, timestamps begin when it has done. Else *failed and *result say how it went. */
 bool gmt_handover_start(const struct gmt_cupti_api *api, const struct gmt_collector_config *config,
                         CUptiResult *result, const char **failed);
 /* At exit. True: CUPTI is the collector's, who may flush it. */

@@ -24,7 +24,7 @@ int gmt_chunk_create(int folder, struct gmt_control *control, size_t bytes,
 void gmt_chunk_begin(struct gmt_chunk_header *header, struct gmt_control *control, uint32_t index,
                      size_t bytes);
 
-/* Nothing will be added: tell the reader and unmap. */
+/* Nothing will be added: note it for the reader, and unmap. */
 void gmt_chunk_close(struct gmt_chunk_header *header);
 
 /* Create, allocate and map any file of a spool, in `folder` (AT_FDCWD: the working folder). It is its

@@ -50,7 +50,7 @@ struct gmt_collector_config {
     /* Work of some stream may be waiting for the host, after `within_ns` at most: no launch is measured. Asked outside of
      * captures only. */
     bool (*waiting)(uint64_t within_ns);
-    /* Is nothing under way in the current context, as far as its streams tell? Does not wait. NULL: as true. Not asked
+    /* Is nothing under way in the current context, as far as its streams show? Does not wait. NULL: as true. Not asked
      * during captures. */
     bool (*idle)(void);
     void (*enter)(void); /* around calls into CUPTI: driver calls made inside are not */

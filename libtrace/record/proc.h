@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What /proc tells of a process. */
+/* What /proc says of a process. */
 #ifndef GMT_RECORD_PROC_H
 #define GMT_RECORD_PROC_H
 

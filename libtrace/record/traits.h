@@ -24,7 +24,7 @@
 #define GMT_TRAIT_HOST_WAITS 0x80
 /* The stream runs code of the host, or waits for a value that the host may write. */
 #define GMT_TRAIT_HOST_WORK 0x100
-/* The stream writes a value, which nothing else in the trace tells of. */
+/* The stream writes a value, which nothing else in the trace shows. */
 #define GMT_TRAIT_WRITES_VALUE 0x200
 /* What the stream gets from here on goes into a graph. */
 #define GMT_TRAIT_BEGINS_CAPTURE 0x400

@@ -6,7 +6,7 @@
  * Each hash is measured where it is made, and charged with what the measurement does not see. One is made
  * only if, by the speed of those before it, the budget covers it; when it does not, the budget rests until
  * it covers a series of them: the rules compare copies that follow one another, and one hash in ten would
- * tell them nothing.
+ * be of no use to them.
  *
  * Time without copies does not pile up: what is saved beyond a series is given up. A program that computes
  * for a minute and then copies for a second keeps the share in that second, too, but for the series.

@@ -36,7 +36,7 @@ static inline void gmt_hold_pass(unsigned hook)
 }
 
 /* Hold all other threads, once none of them is inside of a call that matters. False: they did not leave in time, or
- * nobody can tell. For a thread inside of a hook. */
+ * it cannot be known. For a thread inside of a hook. */
 bool gmt_hold_begin(void);
 
 /* Would work of `expected_ns` end before others have waited too long? A second at most where there are none. */

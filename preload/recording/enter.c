@@ -30,7 +30,7 @@ static bool read_carefully(void *to, const void *from, size_t bytes)
     return denied || got == (ssize_t)bytes;
 }
 
-/* Has nobody used the places yet that tell of the frame that this thread is inside of? */
+/* Has nobody used the places yet that describe the frame that this thread is inside of? */
 static bool looks_alive(bool is_own)
 {
     const uint64_t *frame = gmt_guard.frame;
@@ -50,7 +50,7 @@ static bool looks_alive(bool is_own)
 /*
  * Is the call that this thread is inside of one that never ended? Its frame lay on one of the thread's
  * stacks; what is newer lies below it on the same stack. So a call from above it comes after its end, but
- * for handlers that run on a stack of their own, which may lie anywhere. From elsewhere the words tell that
+ * for handlers that run on a stack of their own, which may lie anywhere. From elsewhere it is decided by the words that
  * the frame holds while it lives.
  */
 static bool was_left(const void *frame)

@@ -44,7 +44,7 @@ struct gmt_repeat {
 /* May a launch of `cls`, which gmt_collector_ops.want has counted, be worth repeating? A few ns where it is not the first. */
 bool gmt_repeat_wants(struct gmt_collector_class *cls);
 
-/* Make the launch, several times if that is worth it and nobody can tell. True: it was made; `call` has its
+/* Make the launch, several times if that is worth it and nobody can notice. True: it was made; `call` has its
  * result and times, and site->made is set. False: nothing was launched, the caller goes on as ever. */
 bool gmt_repeat_launch(struct gmt_repeat *repeat, struct gmt_hook_call *call);
 

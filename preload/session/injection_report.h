@@ -13,7 +13,7 @@ enum gmt_injection_state {
 struct gmt_injection {
     enum gmt_injection_state state;
     char reason[192]; /* of NOT_COVERED */
-    int unreported; /* functions of which CUPTI does not tell, or not as we were built to read it */
+    int unreported;   /* functions that CUPTI does not report, or not as we were built to read it */
 };
 extern struct gmt_injection gmt_injection;
 

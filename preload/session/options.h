@@ -11,7 +11,7 @@ enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
 enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD, GMT_COLLECT_DEEP };
 enum gmt_deep { GMT_DEEP_AUTO, GMT_DEEP_RERUN, GMT_DEEP_PHASE };
 
-/* Tells the library, as the launcher's business only, that the run is for instructions and no more. */
+/* Set by the launcher only: the run is for instructions and no more. */
 #define GMT_SECOND_RUN_VARIABLE "GMTRACE_SECOND_RUN"
 enum gmt_counter_mode { GMT_COUNTERS_AUTO, GMT_COUNTERS_ON, GMT_COUNTERS_OFF };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What traced processes tell the launcher that they run under: that they record, or why they cannot. */
+/* What traced processes report to the launcher that they run under: that they record, or why they cannot. */
 #ifndef GMT_PRELOAD_SESSION_RUN_NOTE_H
 #define GMT_PRELOAD_SESSION_RUN_NOTE_H
 

@@ -276,8 +276,8 @@ static void put_root(const struct gmt_alloctree_entry *first,
     set_root(levels_now() + 1, number);
 }
 
-/* Nodes above tell the base of the first entry below. */
-static void tell_parents(const struct gmt_alloctree_cursor *place, uint32_t level, uint64_t base)
+/* Nodes above hold the base of the first entry below. */
+static void update_parents(const struct gmt_alloctree_cursor *place, uint32_t level, uint64_t base)
 {
     while (level-- > 0) {
         store(node_at(place->at[level].node), BASE, place->at[level].slot, base);
@@ -297,7 +297,7 @@ void gmt_alloctree_insert(const struct gmt_alloctree_entry *entry)
         return;
     }
     if (place.at[place.levels - 1].slot == 0) { /* below all that there is */
-        tell_parents(&place, place.levels - 1, entry->base);
+        update_parents(&place, place.levels - 1, entry->base);
     }
     for (uint32_t level = place.levels; level-- > 0;) {
         uint32_t number = place.at[level].node;
@@ -377,7 +377,7 @@ void gmt_alloctree_remove(const struct gmt_alloctree_cursor *place)
             continue;
         }
         if (slot == 0) {
-            tell_parents(place, level, load(node, BASE, 0));
+            update_parents(place, level, load(node, BASE, 0));
         }
         if (!merge(place, level, &slot)) {
             break;

@@ -19,7 +19,7 @@ bool gmt_hazards_ignored(void)
     return gmt_options.counters == GMT_COUNTERS_ON || gmt_driver_is_software;
 }
 
-/* In a row of its own: that of the counters tells whether they were on. */
+/* In a row of its own: that of the counters says whether they were on. */
 static void note(const char *what)
 {
     char detail[128];

@@ -22,7 +22,7 @@ static struct wait {
     CUstream stream;
     uint32_t thread; /* whose default stream it is, 0 = a stream with a handle of its own */
     bool per_thread;
-    bool gone;     /* the stream is: only the event tells */
+    bool gone;     /* the stream is: only the event can be asked */
     bool unmarked; /* there was such an operation behind the event */
     bool recorded; /* the event is, and has not been seen to be over */
     bool has_event;

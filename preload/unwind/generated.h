@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes before and after an address that tell what kind of place it is. */
+/* Bytes before and after an address that show what kind of place it is. */
 #define GMT_CODE_BEFORE 8
 #define GMT_CODE_AFTER 8
 

@@ -20,7 +20,7 @@ enum gmt_row_kind {
 };
 
 enum gmt_row_base { GMT_BASE_SP, GMT_BASE_BP, GMT_BASE_AT_BP /* the word at rbp + offset */ };
-/* Where the caller's rbp is: still there, saved at one of two bases + offset, or nobody can tell. */
+/* Where the caller's rbp is: still there, saved at one of two bases + offset, or unknown. */
 enum gmt_row_bp { GMT_BP_SAME, GMT_BP_AT_CFA, GMT_BP_AT_BP, GMT_BP_UNKNOWN };
 
 /* Bits of a row, from the lowest: kind 4, base 2, rule of rbp 2, flags 8, place of rbp in words 16,

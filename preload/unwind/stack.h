@@ -15,7 +15,7 @@ uint32_t gmt_stack_here(const void *frame);
 
 /* At a thread's first call: find out where its stack lies. */
 void gmt_stack_note_thread(void);
-/* Does it lie on the stack that the thread was made with? False if nobody has asked or could tell. */
+/* Does it lie on the stack that the thread was made with? False if nobody has asked, or it is not known. */
 bool gmt_stack_is_own(const void *address);
 
 /* When recording starts, before the first gmt_stack_here: write the maps of the loaded objects

@@ -12,7 +12,7 @@
 enum gmt_walk_end {
     GMT_WALK_COMPLETE, /* at the thread's first frame */
     GMT_WALK_CUT,      /* there are more frames than are kept */
-    GMT_WALK_LOST,     /* nothing tells how to go on, or what it tells cannot be */
+    GMT_WALK_LOST,     /* nothing says how to go on, or what it says cannot be */
     GMT_WALK_MISSED,   /* a row is not in the table */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which CUPTI would be used? For programs that only want to tell. */
+/* Which CUPTI would be used? For programs that only report it. */
 #include "libtrace/cupti/base/locate.h"
 
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * What the code of kernels can reach, by their names, of all cubins that were loaded.
  *
  * CUPTI shows a cubin while it is loaded and never says which module a function is of, so the name has to
- * do. It is kept as a hash of 64 bits, with what the symbols of its cubin tell (cubin_symbols.h): the names
- * of variables, or why nothing can be said. Cubins that tell the same share it. A cubin decides for all of
+ * do. It is kept as a hash of 64 bits, with what the symbols of its cubin say (cubin_symbols.h): the names
+ * of variables, or why nothing can be said. Cubins that say the same share it. A cubin decides for all of
  * its kernels: which of them calls printf is not distinguished.
  *
  * Memory is bounded (MOST_* in code_index.c): 16 MiB for names of kernels, 4 MiB for those of variables. A

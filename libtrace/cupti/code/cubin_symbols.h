@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the symbol table of a cubin tells of its code: functions, variables in device memory, and whether
+ * What the symbol table of a cubin says of its code: functions, variables in device memory, and whether
  * the code does what no copy of memory takes back.
  *
  * Nothing of the image is believed: every offset is checked, and what is odd is "not known". As nvcc, ptxas

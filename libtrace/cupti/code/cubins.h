@@ -4,7 +4,7 @@
  *
  * Every module's cubin is put aside in a file of the spool, because CUPTI shows it only while it is
  * being loaded; the trace gets those of which a kernel was counted. The file is opened for each use: a
- * program may close descriptors that it does not know. What its symbols tell goes into code_index.h.
+ * program may close descriptors that it does not know. What its symbols say goes into code_index.h.
  */
 #ifndef GMT_CUPTI_CODE_CUBINS_H
 #define GMT_CUPTI_CODE_CUBINS_H

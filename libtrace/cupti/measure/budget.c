@@ -142,7 +142,7 @@ static bool is_probably_launched_once(const struct gmt_sampling *s,
 
 /* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
  * only as they are launched again, and classes that probably are launched once. Half of that is not for hardware counters
- * either, although these tell how long a kernel runs. */
+ * either, although these show how long a kernel runs. */
 static uint64_t reserve_ns(const struct gmt_sampling *s)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;

@@ -13,7 +13,7 @@ static CUptiResult noted(struct gmt_chip *chip, const char *function, CUptiResul
 }
 #define TRY(function, ...) noted(chip, #function, api->function(__VA_ARGS__))
 
-/* Enabling the profiler succeeds also without permission and starting it is expensive: this tells. */
+/* Enabling the profiler succeeds also without permission and starting it is expensive: this shows it. */
 static CUptiResult probe(struct gmt_chip *chip, const struct gmt_cupti_api *api, void *context)
 {
     gmt_cupti_load_profiler(api);

@@ -205,7 +205,7 @@ bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
     return true;
 }
 
-/* What is under way is over, as far as the streams tell. Waiting for it in vain goes to the budget. */
+/* What is under way is over, as far as the streams show. Waiting for it in vain goes to the budget. */
 static bool idle_now(void)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();

@@ -19,7 +19,7 @@ static CUptiResult failed(struct gmt_ranges *r, const char *function, CUptiResul
 }
 #define TRY(function, ...) failed(r, #function, r->api->function(__VA_ARGS__))
 
-/* Passes counted by software come after those of the hardware (write_values would tell otherwise). */
+/* Passes counted by software come after those of the hardware (write_values would fail otherwise). */
 static size_t pass_of(const struct gmt_group *config, enum gmt_counter_group which)
 {
     return which == GMT_GROUP_PATCHED ? config->passes - 1 : 0;

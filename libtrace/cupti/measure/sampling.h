@@ -2,7 +2,7 @@
 /*
  * Which launch is measured, and for which counter group: pure bookkeeping, no CUPTI.
  *
- * HARDWARE comes first, with one sample per class: it tells how long the kernel runs, and only then is it
+ * HARDWARE comes first, with one sample per class: it shows how long the kernel runs, and only then is it
  * known what counting its accesses will cost, under which it runs up to 100 times longer. Then the counts:
  *   SASS     single instructions, whose sums are the counters. Any launch can have it, for a session of
  *            the range profiler may go on beside it.
@@ -187,7 +187,7 @@ void gmt_sampling_note(struct gmt_collector_class *cls, enum gmt_unmeasured why)
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns);
 
 /* Calls `missing` for each class that lacks hardware counters or counts of its accesses although they could
- * be had; `partly` tells that it has one of the two. `why` is a reason of unmeasured.def. */
+ * be had; `partly` says that it has one of the two. `why` is a reason of unmeasured.def. */
 void gmt_sampling_report(const struct gmt_sampling *s,
                          void (*missing)(const struct gmt_collector_class *cls, bool partly,
                                          enum gmt_unmeasured why, void *data),

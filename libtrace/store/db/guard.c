@@ -104,7 +104,7 @@ static bool is_one_of(const char *name, const char *const *names, size_t n)
 }
 #define IS_ONE_OF(name, names) is_one_of((name), (names), sizeof(names) / sizeof(*(names)))
 
-/* Pragmas that tell of the schema, without an effect. */
+/* Pragmas that report the schema, without an effect. */
 static bool harmless_pragma(const char *name, const char *argument)
 {
     static const char *const describing[] = {"table_info",      "table_xinfo", "table_list",

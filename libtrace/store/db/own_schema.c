@@ -250,7 +250,7 @@ const char *gmt_own_schema_constraint(const char **text, int *length)
  * for 0, and in a condition for what is not meant. */
 struct asked_table {
     const char *name;
-    bool calls; /* many rows, whose values are read but for those that tell which of them count */
+    bool calls; /* many rows, whose values are read but for those that decide which of them count */
 };
 static const struct asked_table asked_tables[] = {
     {"allocation", false},
@@ -283,7 +283,7 @@ static const struct asked_table asked_tables[] = {
 };
 enum { ASKED_TABLES = sizeof(asked_tables) / sizeof(asked_tables[0]) };
 
-/* Columns of a call that tell whether it counts, and as what: SQL alone looks at them. */
+/* Columns of a call that decide whether it counts, and as what: SQL alone looks at them. */
 #define DECIDES "IN ('result', 'capturing', 'kind', 'direction')"
 
 /* A column in a condition. Those of calls are never NULL, which would be neither true nor false. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single statements: run one, ask for one number, and tell why the last one failed. */
+/* Single statements: run one, ask for one number, and say why the last one failed. */
 #ifndef GMT_STORE_DB_RUN_SQL_H
 #define GMT_STORE_DB_RUN_SQL_H
 

@@ -15,7 +15,7 @@
 
 /* Open `path` read-only. On success *db is the caller's (sqlite3_close) and 0 is returned. On
  * failure *db is NULL, `message` holds one line without a newline that says what to do, and the
- * result tells the cases apart:
+ * result distinguishes the cases:
  *   -ENOENT           no such file, no leftover spool beside it either
  *   -EISDIR           a directory (or another thing that is not a regular file: -EINVAL)
  *   -EACCES           no permission to read it

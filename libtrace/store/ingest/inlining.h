@@ -23,7 +23,7 @@ struct gmt_inline_level_key {
 uint64_t gmt_chain_add(uint64_t chain, const struct gmt_inline_level_key *level);
 int64_t gmt_chain_id(uint64_t chain);
 
-/* Tell the instructions that the software device counted which chain is theirs (ingest_inlining). Once,
+/* Give the instructions that the software device counted their chain (ingest_inlining). Once,
  * inside a transaction. 0 or negative errno. */
 int gmt_inlining_settle(sqlite3 *db);
 

@@ -17,7 +17,7 @@ bool gmt_range_scope(sqlite3 *db, char *name, size_t bytes);
 
 /*
  * At the end of a recording: where no such range came, the capability becomes missing and its detail
- * tells the names that did. 0 or negative errno.
+ * lists the names that did. 0 or negative errno.
  */
 int gmt_range_scope_settle(sqlite3 *db);
 

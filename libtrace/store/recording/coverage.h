@@ -2,7 +2,7 @@
 /*
  * The recording's check of itself, in tables coverage and coverage_example: which lookup paths to the driver were
  * used, what was called behind the hooks' backs, where each module has its CUDA runtime from, and whether
- * the hooks and CUPTI tell the same story. All are run once, in the transaction that finishes a trace;
+ * the hooks and CUPTI agree. All are run once, in the transaction that finishes a trace;
  * the caller owns it. They return 0 or negative errno.
  */
 #ifndef GMT_STORE_RECORDING_COVERAGE_H

@@ -188,7 +188,7 @@ static int store_linked(const struct check *check)
     return check->imports != 0 ? gmt_database_exec(check->db, sql) : 0;
 }
 
-/* A static runtime does not tell its version. Where it is the only one of the process, it is the one that
+/* A static runtime does not report its version. Where it is the only one of the process, it is the one that
  * asked for driver functions, as they were in versions up to its own. */
 static int store_static_version(sqlite3 *db)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether hooks and CUPTI tell the same: of each kind, the work that calls made and the records of it. */
+/* Whether hooks and CUPTI agree: of each kind, the work that calls made and the records of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -20,7 +20,7 @@
 
 #define MAPS_EVERY_NS UINT64_C(200000000)
 
-/* Linux 6.15 and later tell the exit status of any process by its pidfd; older headers lack it. */
+/* Linux 6.15 and later report the exit status of any process by its pidfd; older headers lack it. */
 struct pidfd_exit_info {
     uint64_t mask;
     uint64_t cgroup;
@@ -158,7 +158,7 @@ static enum gmt_process_fate learn_death(struct gmt_process_watch *watch,
     return GMT_PROCESS_GONE;
 }
 
-/* True when the process still maps the control file; also when nobody will tell. */
+/* True when the process still maps the control file; also when it cannot be known. */
 static bool maps_control(const struct gmt_process_watch *watch)
 {
     char path[48];

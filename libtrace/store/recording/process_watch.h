@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tells whether the process that writes a spool still does, however it ends: exit, a signal, or exec
+ * Finds out whether the process that writes a spool still does, however it ends: exit, a signal, or exec
  * (after which the pid lives on but nobody will write).
  *
  * The library holds a POSIX lock on byte 0 of the control file through a close-on-exec descriptor:
@@ -43,7 +43,7 @@ void gmt_process_watch_close(struct gmt_process_watch *watch);
 /* A few microseconds while the lock is held. */
 enum gmt_process_fate gmt_process_watch_check(struct gmt_process_watch *watch);
 
-/* The fate, asking once more if it was GONE: some kernels tell only when the parent has reaped. */
+/* The fate, asking once more if it was GONE: some kernels report it only when the parent has reaped. */
 enum gmt_process_fate gmt_process_watch_learn(struct gmt_process_watch *watch);
 
 /* Return after `timeout_ms`, or earlier when the process dies. */

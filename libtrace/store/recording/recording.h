@@ -24,7 +24,7 @@ enum gmt_recording_state {
 
 /*
  * The whole life of a recorder: drain `spool_directory` into the database named in its control page
- * until the traced process is gone, then finish and remove the spool. What the control page tells
+ * until the traced process is gone, then finish and remove the spool. What the control page reports to
  * the traced process: READING; DONE as soon as everything written before it set `ended` is
  * committed (reading goes on: global destructors still make calls); FAILED. A database that is removed or
  * replaced meanwhile is begun anew with what is in the spool still; the rest is a loss.

@@ -58,7 +58,7 @@ static int open_unfinished(struct unfinished *unfinished, const char *path)
     return S_ISREG(unfinished->info.st_mode) ? 0 : -EEXIST;
 }
 
-/* 1: the database in the private folder was begun from this spool, and *is_finished tells more of it; 0:
+/* 1: the database in the private folder was begun from this spool, and *is_finished says more of it; 0:
  * it is something else, or none; negative errno. */
 static int look_at_copy(struct gmt_recording *recording, bool *is_finished)
 {

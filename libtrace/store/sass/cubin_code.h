@@ -15,7 +15,7 @@ struct gmt_cubin_code;
 struct gmt_cubin_op {
     const char *name;   /* 'LDG'; static; NULL: none that is of interest here */
     const char *suffix; /* '.128'; static */
-    unsigned kind;      /* enum gmt_inst_kind; GENERIC: the address tells */
+    unsigned kind;      /* enum gmt_inst_kind; GENERIC: the address decides */
     bool load;          /* of GENERIC: reads */
     unsigned width;     /* bytes per lane, 0 = not in the encoding */
 };

@@ -14,7 +14,7 @@
 #endif
 
 /* Every function of a cubin begins at address 0, and the relocations of the line table say which
- * function a sequence of it is about. Each gets a range of its own, so that libdw can tell them apart. */
+ * function a sequence of it is about. Each gets a range of its own, so that libdw can distinguish them. */
 #define RANGE_BITS 32
 #define RELOCATION_64 2 /* a whole address: symbol + addend */
 #define MAX_DEPTH 64    /* of inlined calls; what is deeper is a damaged table */

@@ -4,7 +4,7 @@
  * that keeps the cubin can be asked on any machine, without CUDA.
  *
  * Works for programs built with -lineinfo or -G. NVIDIA's line tables hold two opcodes beside DWARF's,
- * which tell what was inlined where; libdw reads them (dwarf_linecontext, since 0.188).
+ * which say what was inlined where; libdw reads them (dwarf_linecontext, since 0.188).
  */
 #ifndef GMT_STORE_SASS_CUBIN_LINES_H
 #define GMT_STORE_SASS_CUBIN_LINES_H

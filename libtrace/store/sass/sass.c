@@ -255,7 +255,7 @@ static int store_chain(struct settling *settling, struct sass_line *place)
     return error;
 }
 
-/* Of instructions whose address tells the space, and of those whose cubin is not at hand. */
+/* Of instructions whose address decides the space, and of those whose cubin is not at hand. */
 static unsigned kind_by_touch(const struct gmt_cubin_op *op, sqlite3_stmt *row)
 {
     bool sectors = sqlite3_column_type(row, 4) != SQLITE_NULL;

@@ -6,7 +6,7 @@
 #include <sqlite3.h>
 
 /* Puts the cubins together, and gives instructions of source 'sass' their opcode, kind and source line.
- * A cubin that is not whole, or tells nothing, is a row of `loss`. Once, inside a transaction. 0 or
+ * A cubin that is not whole, or says nothing, is a row of `loss`. Once, inside a transaction. 0 or
  * negative errno. */
 int gmt_sass_settle(sqlite3 *db);
 

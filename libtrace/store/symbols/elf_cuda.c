@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells a CUDA runtime that is part of a file from one that the file is linked with. */
+/* Distinguishes a CUDA runtime that is part of a file from one that the file is linked with. */
 #include "libtrace/store/symbols/elf_cuda.h"
 
 #include <string.h>

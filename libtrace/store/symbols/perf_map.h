@@ -26,7 +26,7 @@ struct gmt_made_frame {
 ssize_t gmt_perf_map_name(const char *path, struct gmt_made_frame *frames, size_t count);
 
 /* Split what a map calls a function into its name and its file, both malloc'ed; *file is NULL where
- * the map does not tell it. 0 or -ENOMEM. */
+ * the map does not name one. 0 or -ENOMEM. */
 int gmt_perf_map_split(const char *text, char **function, char **file);
 
 #endif

@@ -288,7 +288,7 @@ static const char *file_of(Dwarf_Die *die, unsigned name)
     return dwarf_filesrc(files, (size_t)number, NULL, NULL);
 }
 
-/* A function that the compiler made (a lambda's) is declared nowhere: where it calls from tells then. */
+/* A function that the compiler made (a lambda's) is declared nowhere: the place that it calls from decides. */
 static bool is_librarys(Dwarf_Die *die, const struct gmt_source_frame *frame)
 {
     const char *declared = die != NULL ? file_of(die, DW_AT_decl_file) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the code of runtimes and interpreters from the user's by the names of files and symbols. */
+/* Distinguishes the code of runtimes and interpreters from the user's by the names of files and symbols. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

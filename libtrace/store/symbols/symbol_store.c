@@ -135,7 +135,7 @@ static enum gmt_frame_owner owner_of(const char *path, const struct gmt_source_f
 {
     const char *symbol = frame->function;
     /* Of what was inlined often only the source's name is known, and a user's cudaCheck begins like
-     * a function of the runtime: where it was written tells. */
+     * a function of the runtime: where it was written decides. */
     if (is_inlined && symbol != NULL && strncmp(symbol, "_Z", 2) != 0) {
         symbol = NULL;
     }

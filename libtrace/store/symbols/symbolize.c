@@ -141,7 +141,7 @@ static int read_frames(struct symbolizer *symbolizer, int64_t module,
     return code == SQLITE_DONE ? 0 : gmt_database_error(symbolizer->db);
 }
 
-/* `source` may be NULL: then frames get what their module's name tells. */
+/* `source` may be NULL: then frames get what follows from their module's name. */
 static int resolve_frames(struct symbolizer *symbolizer, const struct symbol_module *module,
                           struct gmt_source *source, const char **state)
 {
