@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the name of a kernel tells: what to call it, and what its parameters are. */
+/* What the name of a kernel says: what to call it, and what its parameters are. */
 #include "analyzer/base/kernel_name.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ static bool ends_with(const char *start, const char *end, const char *word)
     return (size_t)(end - start) >= length && memcmp(end - length, word, length) == 0;
 }
 
-/* "float const*": one star, at its end, after const. A pointer to pointers tells nothing. */
+/* "float const*": one star, at its end, after const. A pointer to pointers says nothing. */
 static bool is_pointer_to_const(const char *start, const char *end)
 {
     return ends_with(start, end, " const*") &&

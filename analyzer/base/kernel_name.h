@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the name of a kernel tells: what to call it, and what its parameters are. */
+/* What the name of a kernel says: what to call it, and what its parameters are. */
 #ifndef GMT_ANALYZER_BASE_KERNEL_NAME_H
 #define GMT_ANALYZER_BASE_KERNEL_NAME_H
 
@@ -14,7 +14,7 @@ const char *gmt_short_kernel_name(struct gmt_arena *arena, const char *mangled);
 bool gmt_parameter_is_const(const char *signature, int index);
 
 /* Are all of them numbers, or pointers to numbers? Any other may hold a handle of a texture, a tensor map, or a
- * pointer in memory, which nothing tells of. */
+ * pointer in memory, which nothing shows. */
 bool gmt_parameters_are_plain(const char *signature);
 
 #endif

@@ -28,7 +28,7 @@
 #define GMT_RUN_MIN_COPIES 8
 /* A copy is small while that share of its time, by the model, is not spent on its bytes. */
 #define GMT_SMALL_LATENCY_SHARE 0.8
-/* Where no model tells that size: one page, which no bus can fill the time of a call with. */
+/* Where no model has that size: one page, which no bus can fill the time of a call with. */
 #define GMT_SMALL_BYTES_UNKNOWN 4096.0
 /* Pages are pinned whole: ranges this close share one. */
 #define GMT_PAGE_BYTES 4096
@@ -129,7 +129,7 @@
 /*
  * Device times of kernels that only ran measured (cycle_times.h). A kernel's activity record is that much
  * longer than its multiprocessors have work. Of 195 kernels and shapes of 50 us and more (H200) the time so
- * computed is within 5 % of the recorded one for 176, within 10 % for 194. Shorter ones tell the clock badly.
+ * computed is within 5 % of the recorded one for 176, within 10 % for 194. Shorter ones show the clock badly.
  */
 #define GMT_CYCLES_EDGE_NS 600.0
 #define GMT_CYCLES_MIN_NS 20e3

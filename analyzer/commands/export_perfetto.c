@@ -137,7 +137,7 @@ static const char *column_text(sqlite3_stmt *row, int column)
 }
 
 /*
- * A column of a compound statement does not tell of which table it is: the query of types of `validate`
+ * A column of a compound statement does not say of which table it is: the query of types of `validate`
  * does, "table.column is text". Where that finds nothing, the name of the result's column stays.
  */
 static void note_damage(struct perfetto *p)

@@ -130,7 +130,7 @@ static void set_explain(struct gmt_analyze_options *options, const char *name,
     options->explain = name;
 }
 
-/* What no single option can tell. */
+/* What no single option decides. */
 static void check_line(const struct gmt_analyze_options *options, struct argp_state *state)
 {
     if (options->list_rules || options->explain != NULL) {
@@ -231,7 +231,7 @@ static void quote_base(FILE *out, const char *word)
     quote(out, gmt_redact_path(value));
 }
 
-/* A value that tells nothing of the program: a number, a rule, a word that an option offers. */
+/* A value that says nothing of the program: a number, a rule, a word that an option offers. */
 static bool is_public_value(const char *value)
 {
     return value[strspn(value, "0123456789.%")] == '\0' || gmt_rule_find(value) != NULL ||

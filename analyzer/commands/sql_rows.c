@@ -14,7 +14,7 @@
 #include "libtrace/base/memory_limit.h"
 #include "reports/json/json_values.h"
 
-/* Rows that tell how wide the columns of a table are; later ones may be wider and then stand out. */
+/* Rows that decide how wide the columns of a table are; later ones may be wider and then stand out. */
 enum { ROWS_AHEAD = 1000, WIDEST = 80 };
 
 static int finish(int rc, FILE *out)

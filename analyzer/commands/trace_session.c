@@ -74,7 +74,7 @@ static int find_model_redacted(const struct gmt_analyze_options *options,
     return rc;
 }
 
-/* "trace 2": a name that tells nothing but the order on the command line. */
+/* "trace 2": a name that says nothing but the order on the command line. */
 static const char *number_of(struct gmt_trace_session *session,
                              const struct gmt_analyze_options *options, const char *path)
 {

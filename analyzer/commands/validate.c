@@ -134,7 +134,7 @@ static void print_json(const char *trace, const struct outcome *outcomes, size_t
     json_decref(root);
 }
 
-/* The first check: what opening a trace tells. False: there is nothing to check further. */
+/* The first check: what opening a trace shows. False: there is nothing to check further. */
 static bool open_trace(const char *trace, sqlite3 **db, struct outcome *outcome)
 {
     char message[512] = "";

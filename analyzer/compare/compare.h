@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compares what two traces are summed up to, and tells a change from the noise of a run. */
+/* Compares what two traces are summed up to, and distinguishes a change from the noise of a run. */
 #ifndef GMT_ANALYZER_COMPARE_COMPARE_H
 #define GMT_ANALYZER_COMPARE_COMPARE_H
 

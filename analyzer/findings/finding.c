@@ -85,7 +85,7 @@ void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *findin
     }
 }
 
-/* What tells launches of one kernel apart. */
+/* What distinguishes launches of one kernel. */
 static const char *class_shape(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     const int64_t *g = class->grid, *b = class->block;

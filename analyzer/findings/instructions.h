@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What single instructions tell of the whole report. */
+/* What single instructions show of the whole report. */
 #ifndef GMT_ANALYZER_FINDINGS_INSTRUCTIONS_H
 #define GMT_ANALYZER_FINDINGS_INSTRUCTIONS_H
 

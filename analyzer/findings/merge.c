@@ -7,7 +7,7 @@
 #include "analyzer/findings/rule.h"
 #include "libtrace/base/format.h"
 
-enum { STATEMENTS = 8 }; /* of a merged finding's SQL; more would tell nothing new */
+enum { STATEMENTS = 8 }; /* of a merged finding's SQL; more would say nothing new */
 
 static bool equal(const char *a, const char *b)
 {
@@ -39,7 +39,7 @@ static bool same_kernel(const struct gmt_finding *a, const struct gmt_finding *b
     return false;
 }
 
-/* Nobody who reads both could tell them apart, and one change repairs both. */
+/* Nobody who reads both could distinguish them, and one change repairs both. */
 static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
 {
     const struct gmt_where *x = &a->where, *y = &b->where;

@@ -236,7 +236,7 @@ static void download(struct gmt_content_scan *scan, size_t i)
         check_source_place(scan, i, from);
     }
     gmt_content_note_host(scan, i, copy->dst);
-    /* It tells what the place holds, whoever wrote it. */
+    /* It shows what the place holds, whoever wrote it. */
     if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
         gmt_content_offset_in(from, copy->src) >= 0) {
         remember(scan, from, copy->src, i);
@@ -263,7 +263,7 @@ static void copied(struct gmt_content_scan *scan, size_t i)
     }
 }
 
-/* Nothing tells how far behind its pointer a kernel goes, but it does not go before it. */
+/* It is not known how far behind its pointer a kernel goes, but it does not go before it. */
 static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch,
                           const struct gmt_pointer_argument *argument)
 {

@@ -40,7 +40,7 @@ enum gmt_doubt {
     GMT_DOUBT_VALUE = -6,     /* a value that a stream writes, at an address that is not recorded */
 };
 
-/* Whether the host has the bytes that a copy brings from a device, as far as copies tell. */
+/* Whether the host has the bytes that a copy brings from a device, as far as copies show. */
 enum gmt_host_holds { GMT_HOST_UNKNOWN, GMT_HOST_ELSEWHERE, GMT_HOST_THERE };
 
 /* About one copy between the host and a device. */
@@ -81,7 +81,7 @@ struct gmt_pointer_argument {
     int32_t parameter, word; /* parameter -1: unknown */
 };
 
-/* What the name of a kernel tells, by class. */
+/* What the name of a kernel says, by class. */
 struct gmt_writer_class {
     uint64_t constant; /* bit i: parameter i is a pointer to const */
     bool open_ended;   /* gmt_class_is_open_ended */

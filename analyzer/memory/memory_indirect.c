@@ -55,8 +55,8 @@ static bool any_within(const int64_t *tables, size_t count, int64_t begin_ns, in
     return low < count && tables[low] < end_ns;
 }
 
-/* A graph tells of no signature, and what communication libraries read is in queues. Where no kernel ran,
- * the program may be out to fill memory, or another tells what it is for. */
+/* A graph shows no signature, and what communication libraries read is in queues. Where no kernel ran,
+ * the program may be out to fill memory, or another one shows what it is for. */
 static bool all_plain(const struct gmt_timeline *tl)
 {
     if (tl->launch_count == 0) {
@@ -79,7 +79,7 @@ static bool all_plain(const struct gmt_timeline *tl)
 /*
  * Memory is unread that memsets and copies on the device fill, from which no copy and no kernel takes
  * anything: all kernels of the trace have parameters that are numbers, or pointers to numbers. Any other
- * may hold a handle of a texture, a tensor map, or a pointer in memory, which nothing tells of.
+ * may hold a handle of a texture, a tensor map, or a pointer in memory, which nothing shows.
  * What the host sends is an upload that GM107 judges.
  */
 static bool is_unread(const struct gmt_memory *memory, const struct gmt_memory_row *row)

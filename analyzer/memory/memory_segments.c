@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells the segments of a program's own allocator (PyTorch's, CuPy's, RMM's) by how they are used. */
+/* Finds the segments of a program's own allocator (PyTorch's, CuPy's, RMM's) by how they are used. */
 #include <errno.h>
 #include <stdlib.h>
 

@@ -59,7 +59,7 @@ static void add_use(struct gmt_memory_row *row, struct memory_use use)
     row->in_kernels |= use.by_kernel;
 }
 
-/* Copies of one dimension tell which bytes they touch; others may touch all. */
+/* Copies of one dimension show which bytes they touch; others may touch all. */
 static void add_copied(struct gmt_memory_row *row, uint64_t address, int64_t bytes, bool linear)
 {
     if (row == NULL || row->bytes <= 0) {
@@ -265,7 +265,7 @@ static int load_doubts(struct gmt_memory *memory)
     return 0;
 }
 
-/* A use whose end the device did not tell is over when the host has waited next. */
+/* A use whose end the device did not report is over when the host has waited next. */
 static int load_syncs(struct gmt_memory *memory)
 {
     struct gmt_query query;

@@ -27,7 +27,7 @@ struct gmt_upload_fates {
  */
 int gmt_upload_fates_find(struct gmt_upload_fates *fates, const struct gmt_timeline *timeline,
                           const struct gmt_launch_rows *rows);
-/* May launches of it reach memory that their arguments do not tell of? A graph (class_index < 0) may,
+/* May launches of it reach memory that their arguments do not show? A graph (class_index < 0) may,
  * and kernels of a communication library, which find their buffers in queues. */
 bool gmt_class_is_open_ended(const struct gmt_timeline *timeline, int32_t class_index);
 

@@ -37,7 +37,7 @@ struct gmt_occupancy {
                                  limiter is of warps or blocks */
     int64_t carveout_percent; /* of shared memory that the program must have asked for; -1: as much
                                  as blocks need, the default */
-    int64_t barriers;         /* named barriers that the kernel must use; 1 where nothing tells */
+    int64_t barriers;         /* named barriers that the kernel must use; 1 where not known    */
     int64_t limit[GMT_OCCUPANCY_LIMITER_COUNT]; /* blocks that each allows; INT64_MAX: no bound */
     enum gmt_occupancy_limiter limiter;         /* the tightest; of equal ones the first */
     bool limited;                               /* occupancy is below 1 */
@@ -102,7 +102,7 @@ int64_t gmt_occupancy_cluster_blocks(const struct gmt_tl_class *class);
 /*
  * Clusters that can be resident on the device at most: resident blocks over blocks of a cluster.
  * The driver's answer can be lower, because a cluster lies within one GPC, and the trace does not
- * tell how many multiprocessors each GPC has.
+ * show how many multiprocessors each GPC has.
  */
 int64_t gmt_occupancy_clusters_at_most(const struct gmt_timeline *timeline,
                                        const struct gmt_tl_class *class);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls without a stack: their return address becomes a stack of one frame, so that places tell. */
+/* Calls without a stack: their return address becomes a stack of one frame, so that they have a place. */
 #include <stdlib.h>
 
 #include "analyzer/page/page_parts.h"

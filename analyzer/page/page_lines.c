@@ -34,7 +34,7 @@ static const char *inlined(struct gmt_page *page, const struct gmt_source_line *
                : text;
 }
 
-/* "3,7": two modules can have kernels of one name, which their classes tell apart. */
+/* "3,7": two modules can have kernels of one name, which their classes distinguish. */
 static const char *classes_of(struct gmt_page *page, struct gmt_arena *arena, int64_t kernel_id)
 {
     struct gmt_query query;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tells patterns of global accesses apart, from the sums that counters are. */
+/* Distinguishes patterns of global accesses by the sums that counters are. */
 #include "analyzer/price/pattern.h"
 
 #include <math.h>
@@ -165,7 +165,7 @@ static double struct_of_words(const struct gmt_tl_class *class, const struct acc
     if (isnan(side->width) || !once || each < ratio * (1 - GMT_ARRAY_MATCH)) {
         return NAN;
     }
-    /* Sectors say no more than that a struct fills one: the loads tell whether it is just one. */
+    /* Sectors say no more than that a struct fills one: the loads show whether it is just one. */
     if (ratio >= most * (1 - GMT_ARRAY_MATCH)) {
         return alike(each, most, GMT_ARRAY_MATCH) ? GMT_SECTOR_BYTES : NAN;
     }
@@ -314,7 +314,7 @@ double gmt_access_width(const struct gmt_tl_class *class, const struct gmt_acces
     double lanes = c[GMT_M_thread_instructions] / c[GMT_M_instructions];
     double bytes = access->bytes / access->requests / WARP_LANES;
 
-    /* Half as many bytes: half as many lanes, or words half as wide? Only lanes tell. */
+    /* Half as many bytes: half as many lanes, or words half as wide? Only lanes show it. */
     if (bytes < 3.9 && !(lanes >= GMT_FULL_WARP_LANES)) {
         return NAN;
     }
@@ -347,14 +347,14 @@ double gmt_access_stride(const struct gmt_tl_class *class, const struct gmt_acce
         return same && alike(stride, round(stride), GMT_STRUCT_MATCH) ? round(stride) : NAN;
     }
     if (isfinite(lines)) {
-        /* Lines of 128 bytes tell strides up to one line apart. */
+        /* Lines of 128 bytes distinguish strides up to one line. */
         stride = round(lines / access->requests * 4 / width);
         *at_least = lines / access->requests >= WARP_LANES * (1 - GMT_STRUCT_MATCH);
         return stride;
     }
     /*
      * Device memory hands out two sectors at a time: twice the bytes, the second one unused. Sectors
-     * that are written in part are read for it as well, so beside such stores that tells nothing.
+     * that are written in part are read for it as well, so beside such stores that shows nothing.
      */
     struct gmt_access stores = gmt_access_of_stores(class);
     bool alone = !(gmt_access_ratio(&stores) >= GMT_STRIDED_RATIO) &&

@@ -78,7 +78,7 @@ bool gmt_pattern_has_narrow_words(const struct gmt_timeline *timeline,
 
 /*
  * The rows of the arrays that a two-dimensional launch goes over, as far as its shape and the bytes
- * asked for tell: fills row_bytes and rows. False: it has none, or they start at sectors.
+ * asked for show: fills row_bytes and rows. False: it has none, or they start at sectors.
  */
 bool gmt_pattern_rows(const struct gmt_tl_class *class, const struct gmt_access *access,
                       struct gmt_pattern *pattern);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What single instructions tell of a pattern: sums mix those that waste with those that do not. */
+/* What single instructions show of a pattern: sums mix those that waste with those that do not. */
 #include <math.h>
 
 #include "analyzer/base/thresholds.h"

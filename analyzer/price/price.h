@@ -47,7 +47,7 @@ double gmt_price_untraced_copy_ns(const struct gmt_model *model,
 
 /*
  * Time of the stores of a launch if they write parts of sectors: at the calibrated rates for one
- * sector, two and four to a line, as far as counters tell the lines. No more than the launch took; NAN
+ * sector, two and four to a line, as far as counters show the lines. No more than the launch took; NAN
  * where stores are not strided, or without those rates.
  */
 double gmt_price_partial_ns(const struct gmt_model *model, const struct gmt_tl_class *class);

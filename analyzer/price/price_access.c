@@ -100,7 +100,7 @@ static const struct gmt_model_variant *reference_of(const struct gmt_model *mode
             best = v;
         }
     }
-    /* Wide words are faster than narrow ones: these tell nothing of them. */
+    /* Wide words are faster than narrow ones: these say nothing of them. */
     return best != NULL && width > GMT_WIDTH_MATCH * width_of(best) ? NULL : best;
 }
 

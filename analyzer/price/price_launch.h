@@ -143,7 +143,7 @@ struct gmt_gain gmt_price_no_tail(const struct gmt_model *model,
 /*
  * One launch of a single block, spread over as many threads as have an item each (gmt_price_items) and
  * as the device holds: no less than GMT_KERNEL_LEAST_NS and the roof. low: nothing, because the work may
- * be serial by nature. Where no stores tell items apart (sums, chains of steps, nothing counted) the
+ * be serial by nature. Where no stores distinguish items (sums, chains of steps, nothing counted) the
  * truth lies between nothing and that with as many items as there can be at most: best is half of it,
  * and a guess.
  */

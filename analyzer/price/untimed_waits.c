@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies in traces without device times: what of a call was waiting for kernels, as far as a model tells. */
+/* Copies in traces without device times: what of a call was waiting for kernels, as far as a model says. */
 #include "analyzer/price/untimed_waits.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@
 #include "analyzer/price/price.h"
 #include "libtrace/record/checked.h"
 
-/* It keeps its caller until it is done, and nothing tells when the device began with it. */
+/* It keeps its caller until it is done, and it is not known when the device began with it. */
 static bool is_untimed(const struct gmt_tl_copy *copy)
 {
     return copy->after_launch && copy->device_end_ns == GMT_NO_TIME && !copy->unpriced &&

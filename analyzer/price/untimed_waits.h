@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Copies in traces without device times: what of a call was waiting for kernels, as far as a model tells. */
+/* Copies in traces without device times: what of a call was waiting for kernels, as far as a model says. */
 #ifndef GMT_ANALYZER_PRICE_UNTIMED_WAITS_H
 #define GMT_ANALYZER_PRICE_UNTIMED_WAITS_H
 

@@ -8,7 +8,7 @@
 
 enum { GMT_PRIVATE_WORDS = 1024 };
 
-/* Names of hosts and users that the trace itself tells. */
+/* Names of hosts and users that the trace itself has. */
 struct gmt_private_words {
     char *words[GMT_PRIVATE_WORDS];
     size_t count;
@@ -27,7 +27,7 @@ char *gmt_shown_base(const struct gmt_private_words *words, const char *path);
 /* Of "key=value;...", values that are paths become base names, relative ones as well. */
 char *gmt_shown_settings(const struct gmt_private_words *words, const char *text);
 
-/* What tells a package's file from the program's own: "/site-packages/", ...; or "". */
+/* What distinguishes a package's file from the program's own: "/site-packages/", ...; or "". */
 const char *gmt_package_mark(const char *path);
 
 #endif

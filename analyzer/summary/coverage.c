@@ -121,7 +121,7 @@ static void add_uncounted(struct gmt_report *report)
     }
 }
 
-/* What losses do not tell: they count calls and device rows that have no partner. */
+/* What losses do not show: they count calls and device rows that have no partner. */
 static void add_graphs(struct gmt_report *report)
 {
     for (size_t i = 0; i < report->coverage.line_count; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a report tells of process, device and recording as the trace has it, without judging. */
+/* What a report says of process, device and recording as the trace has it, without judging. */
 #include <math.h>
 #include <string.h>
 

@@ -60,7 +60,7 @@ static bool is_meant(const struct gmt_memory *memory, const struct gmt_memory_ro
     return row->device_id < 0 || row->device_id == moment->device_id;
 }
 
-/* Then nothing tells what lies idle, or how long memory is needed. */
+/* Then it is not known what lies idle, or how long memory is needed. */
 static bool uses_are_missing(const struct gmt_timeline *tl)
 {
     return tl->unseen != NULL && tl->unseen->uses != NULL;

@@ -9,7 +9,7 @@
 #include "analyzer/trace/named_ranges.h"
 
 /* One claim of a finding. Claims are made of what rows say: each ends when a call ended, or when its work on
- * the device did, in a graph too; so the end tells the call. A launch of a class that has its time by cycles
+ * the device did, in a graph too; so the end identifies the call. A launch of a class that has its time by cycles
  * claims that time from its begin on. */
 struct claim {
     int64_t end_ns;

@@ -9,7 +9,7 @@ void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *re
 
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 
-/* What occupancy.h tells of a class, for a report, in its arena. NULL: no memory. */
+/* What occupancy.h says of a class, for a report, in its arena. NULL: no memory. */
 const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
                                                         const struct gmt_timeline *timeline,
                                                         const struct gmt_tl_class *class);

@@ -14,7 +14,7 @@
 
 enum { KEY_SIZES = 6 };
 
-/* What an operation tells of its kernel: string.id of the mangled name, grid and block. */
+/* What an operation says of its kernel: string.id of the mangled name, grid and block. */
 struct kernel_key {
     int64_t name, size[KEY_SIZES];
 };

@@ -9,7 +9,7 @@
 
 #include "libtrace/base/arena.h"
 
-/* Kinds of loss, for SQL's IN. By these calls are missing; others tell of times, counters and names. */
+/* Kinds of loss, for SQL's IN. By these calls are missing; others are about times, counters and names. */
 #define GMT_LOSSES_OF_CALLS \
     "'record dropped', 'corrupt record', 'truncated chunk', 'chunk lost', " \
     "'unknown record type', 'row refused', 'call not recorded'"
@@ -41,7 +41,7 @@ const struct gmt_loss_wording *gmt_loss_wording(const char *kind);
 const char *gmt_loss_phrase(const struct gmt_loss_wording *wording, int64_t count);
 
 /* Calls that a recording lost. text: the largest of its losses, "46,304 records were dropped: File too
- * large"; "" where it lost none. all: no call is left, so that a report would tell of an empty run. */
+ * large"; "" where it lost none. all: no call is left, so that a report would describe an empty run. */
 struct gmt_lost_calls {
     char text[200];
     bool all;

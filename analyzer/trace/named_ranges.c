@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads ranges, tells which one a call lies in, and by that which one a finding belongs to. */
+/* Loads ranges, and finds which one a call lies in, and by that which one a finding belongs to. */
 #include "analyzer/trace/named_ranges.h"
 
 #include <ctype.h>

@@ -115,7 +115,7 @@ static int compare_keys(const void *a, const void *b)
     return order != 0 ? order : strcmp(x->kind, y->kind);
 }
 
-/* The lines of all kernels, sorted by what tells them apart. */
+/* The lines of all kernels, sorted by what distinguishes them. */
 static struct line_key *keys_of(struct gmt_arena *arena, const struct gmt_kernel_lines *kernels,
                                 size_t count, size_t *key_count)
 {

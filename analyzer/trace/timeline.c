@@ -151,7 +151,7 @@ static void add_site_frame(struct gmt_timeline *tl, struct site_search *search,
 
     if (stack != search->stack) {
         /* Called by code without a name, which may be a runtime linked into a stripped program: there
-         * all calls come from one frame, and only the whole stack tells them apart. */
+         * all calls come from one frame, and only the whole stack distinguishes them. */
         bool nameless = gmt_query_int(query, 2) != 0;
 
         *search = (struct site_search){.stack = stack, .is_settled = nameless || made};

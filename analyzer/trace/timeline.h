@@ -49,7 +49,7 @@ struct gmt_tl_copy {
     uint8_t direction;  /* enum gmt_direction */
     uint8_t host_class; /* of the host side; of the destination where there is none */
     bool blocking, linear, after_launch;
-    bool unpriced; /* it may have waited for kernels, and nothing tells how long */
+    bool unpriced; /* it may have waited for kernels, and it is not known how long */
 };
 
 struct gmt_tl_launch {

@@ -293,7 +293,7 @@ static struct set_bytes *load_set_bytes(struct gmt_timeline *tl, size_t *count)
     return sets;
 }
 
-/* All that a launch can read and write, as far as its arguments tell; the largest of a class. */
+/* All that a launch can read and write, as far as its arguments show; the largest of a class. */
 static void widen(struct gmt_tl_class *class, const struct gmt_tl_launch *launch,
                   const struct set_bytes *sets, size_t count)
 {

@@ -12,7 +12,7 @@
 
 struct gmt_unseen {
     const char *uses;  /* why uses of memory may be missing, as a clause; NULL: none is */
-    const char *calls; /* why calls may be missing beside those that the cuts tell of */
+    const char *calls; /* why calls may be missing beside those of the cuts */
     bool limited;      /* to ranges, in the recording or in the analysis */
     int64_t *cuts;     /* after these times calls were left out; ascending */
     size_t cut_count;

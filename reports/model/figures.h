@@ -44,7 +44,7 @@ struct gmt_part_sum {
 
 /*
  * What comparisons keep of a report, so that it can go: the figures, and of each finding and note
- * what tells it from others and what it costs. All of it is in the arena.
+ * what distinguishes it from others and what it costs. All of it is in the arena.
  */
 struct gmt_summary {
     const char *trace_path, *command, *hostname, *rank, *device_name, *driver_version;
@@ -52,7 +52,7 @@ struct gmt_summary {
     double recorded_ns, own_ns; /* as in a report */
     double values[GMT_FIGURES];
     /* By what share another run of the same program may differ: 0 for what is exact, NAN where
-     * nothing tells. */
+     * it is not known. */
     double noise[GMT_FIGURES];
     struct gmt_finding *findings; /* findings, then notes, each best first */
     size_t finding_count;

@@ -185,7 +185,7 @@ struct gmt_finding {
     const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
     struct gmt_edit edit;          /* the same as what it changes */
     const char *note_why;          /* severity NOTE: why it is not a finding      */
-    const char *part;              /* what tells it from others of the same place */
+    const char *part;              /* what distinguishes it from others here */
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
@@ -458,7 +458,7 @@ const char *gmt_provenance_name(enum gmt_provenance provenance);
 const char *gmt_match_name(enum gmt_provenance provenance);
 /* What the shares of a finding's lines are of, in words. */
 const char *gmt_lines_of(const struct gmt_finding *finding);
-/* How much a finding or note is about: "saves 7.58 us", "at most 12.0 us", ...; "" where nothing tells. */
+/* How much a finding or note is about: "saves 7.58 us", "at most 12.0 us", ...; "" where it is not known. */
 const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *finding);
 /* Notes of one reason stand together: the index behind the last one of the reason of notes[first]. */
 size_t gmt_note_group_end(const struct gmt_report *report, size_t first);

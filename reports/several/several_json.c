@@ -30,7 +30,7 @@ static json_t *of_finding(const struct gmt_finding *f)
         f->excess_bytes > 0 ? gmt_json_number(f->excess_bytes) : json_null());
 }
 
-/* A share of INFINITY, "none before", is null, too: a and b tell it. */
+/* A share of INFINITY, "none before", is null, too: a and b show it. */
 static json_t *of_share(double share)
 {
     return isfinite(share) ? json_real(share) : json_null();

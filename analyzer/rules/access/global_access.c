@@ -11,7 +11,7 @@
 #include "analyzer/rules/common/access_finding.h"
 #include "libtrace/base/format.h"
 
-/* ": lanes are 4 words of 4 bytes apart"; "" where counters do not tell how wide words are. */
+/* ": lanes are 4 words of 4 bytes apart"; "" where counters do not show how wide words are. */
 static const char *apart(struct gmt_analysis *analysis, const struct gmt_access_subject *subject)
 {
     const double *c = subject->class->counter;
@@ -140,7 +140,7 @@ static bool is_explained(const struct gmt_analysis *analysis, const struct gmt_f
 
 /*
  * ": 1 to 7 words of 4 bytes into one" where every access starts inside a sector: then all offsets cost
- * one sector more, and sectors tell no more than that. "" elsewhere.
+ * one sector more, and sectors show no more than that. "" elsewhere.
  */
 static const char *into_sector(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
                                const struct gmt_access *access, double extra)
@@ -189,7 +189,7 @@ static void misaligned(struct gmt_analysis *analysis, const struct gmt_tl_class 
                             "sectors cost is hidden behind other work";
     } else if (isnan(gain.best_ns)) {
         finding->note_why = analysis->timeline->simulated
-                                ? "less than twice the ideal, and no times to tell its cost"
+                                ? "less than twice the ideal, and no times to show its cost"
                                 : "not priced: no device time or no device model";
     }
     if (is_explained(analysis, finding)) {

@@ -32,7 +32,7 @@ static const char *too_few(struct gmt_analysis *analysis, const struct gmt_tl_cl
         return NULL;
     }
     if (share < 1 - 1 / GMT_EXCESS_RATIO) {
-        return "less than half of the memory instructions are local, and no times tell their cost";
+        return "less than half of the memory instructions are local, and no times show their cost";
     }
     if (sectors * (double)class->launches < GMT_EXCESS_SHARE * all_sectors) {
         return gmt_text(analysis, "no price, and less than %s of all such work",

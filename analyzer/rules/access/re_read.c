@@ -146,7 +146,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                (double)class->launches;
     }
     if (!known) {
-        return gmt_could_not(analysis, "the trace does not tell which memory kernels were given");
+        return gmt_could_not(analysis, "the trace does not say which memory kernels were given");
     }
     for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);

@@ -189,7 +189,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
                                "...\n"
                                "cudaFreeAsync(p, stream);  // no device-wide wait",
                                a->bytes, a->bytes);
-    /* Nothing tells how much of it was waiting: no more than such pairs take on an idle device. */
+    /* How much of it was waiting is not known: no more than such pairs take on an idle device. */
     double best = unknown ? fmin(saved, isfinite(idle) ? idle : churn.alloc_ns) : saved;
     double low = isfinite(idle) ? fmin(idle, saved) : saved / 2;
     /* The host may be what the device waits for next: then hidden time counts after all. */

@@ -71,7 +71,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
     } else if (isnan(gain.best_ns)) {
         finding->note_why = analysis->timeline->simulated
-                                ? "less than twice the ideal, and no times to tell its cost"
+                                ? "less than twice the ideal, and no times to show its cost"
                                 : "not priced: no device time or no device model";
     }
     gmt_finding_emit(analysis, finding);

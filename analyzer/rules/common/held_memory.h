@@ -53,7 +53,7 @@ bool gmt_held_is_lost(const struct gmt_held_group *group, size_t i);
 /* What calls of the host cost, and how much of that the device's work hid. */
 struct gmt_held_cost {
     double total_ns, hidden_ns, wait_ns; /* wait: for kernels, not counted in the total        */
-    double unknown_ns; /* releases that may have waited, nothing tells how long: not in it */
+    double unknown_ns; /* releases that may have waited, not known how long: not in it */
 };
 
 /* Adds the calls that make and free the row, and claims them for the finding. */
@@ -64,7 +64,7 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
                     struct gmt_finding *finding);
 
 /* Killed, or ended with a status other than 0 after a call that failed and no more work: what it still
- * meant to do is not known. A status alone is a normal end: many programs tell their result by it. */
+ * meant to do is not known. A status alone is a normal end: many programs report their result by it. */
 bool gmt_held_broke_off(const struct gmt_analysis *analysis);
 
 /* Why uses of memory are not known in this trace, or NULL. */

@@ -130,7 +130,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *cla
     finding->method =
         known ? "a calibrated launch less a step of the calibrated graph, or less the kernel where "
                 "that is longer"
-              : "half of the time between kernels: the device model does not tell what a step of a "
+              : "half of the time between kernels: the device model does not say what a step of a "
                 "graph takes";
     finding->confidence = known ? gmt_confidence_of_model(analysis->model)
                                 : GMT_CONFIDENCE_HEURISTIC;

@@ -123,7 +123,7 @@ static const char *moves_little(const struct pair_sum *sum, double share)
     if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO) {
         return NULL;
     }
-    return "one kernel would move more than half of the bytes, and no times tell the cost";
+    return "one kernel would move more than half of the bytes, and no times show the cost";
 }
 
 static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *second,

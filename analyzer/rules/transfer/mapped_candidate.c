@@ -211,7 +211,7 @@ static const struct gmt_tl_class *class_of(const struct gmt_timeline *tl, int64_
 
 enum touch { TOUCH_UNKNOWN, TOUCH_ONCE, TOUCH_OFTEN };
 
-/* Does a launch go over its buffers once, coalesced, as far as counters tell of all of them? */
+/* Does a launch go over its buffers once, coalesced, as far as counters show of all of them? */
 static enum touch touch_of(const struct gmt_tl_class *class)
 {
     double asked = class->counter[GMT_M_global_load_bytes] +

@@ -111,7 +111,7 @@ static struct mapped_use *read_uses(const struct gmt_timeline *tl, size_t *count
     return uses;
 }
 
-/* Times that the launch goes over the buffers, as far as bytes or time tell; NAN: they do not. */
+/* Times that the launch goes over the buffers, as far as bytes or time show; NAN: they do not. */
 static double times_over(const struct gmt_analysis *analysis, const struct mapped_use *use)
 {
     const struct gmt_model *model = analysis->model;
@@ -172,7 +172,7 @@ static const char *too_little(struct gmt_analysis *analysis, const struct mapped
     return times < GMT_EXCESS_RATIO ? "less than twice over it: a copy would hardly pay" : NULL;
 }
 
-/* A few bytes tell nothing: the kernel takes its time for other things. */
+/* A few bytes show nothing: the kernel takes its time for other things. */
 static void note_small_use(struct gmt_analysis *analysis, const struct mapped_use *use)
 {
     struct gmt_finding *finding = gmt_finding_new(analysis);

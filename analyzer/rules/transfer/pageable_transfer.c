@@ -123,7 +123,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
         double now_ns = gmt_copy_cost_ns(tl, one);
         double size = (double)one->bytes, then_ns = gmt_curve_at(pinned, size);
 
-        /* Nothing tells how long it waited for a kernel: take what such a copy costs. */
+        /* How long it waited for a kernel is not known: take what such a copy costs. */
         if (one->blocking && one->after_launch && one->device_end_ns == GMT_NO_TIME) {
             now_ns = fmin(now_ns, gmt_curve_at(pageable, size));
         }
@@ -142,7 +142,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     double measured = cost_ns - pinned_ns - pin.least_ns;
     double modelled = pageable_ns - pinned_ns - pin.least_ns;
 
-    /* Nothing tells whether pinned ones would not have been as slow, beyond the model. */
+    /* Whether pinned ones would have been as slow is not known beyond the model. */
     if (bytes < GMT_EXCESS_RATIO * pin.bytes) {
         measured = fmin(measured, modelled);
     }
