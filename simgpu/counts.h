@@ -65,7 +65,7 @@ struct sim_source_level {
 struct sim_inst_info {
     const char *function; /* mangled */
     const char *opcode;   /* "ld.global.v4.u32": opcode with modifiers */
-    const char *file;     /* source file as ptx_place_of() tells, NULL = unknown */
+    const char *file;     /* source file of ptx_place_of(), NULL = unknown */
     uint32_t line, column;
     const char *caller_file; /* outermost call that the line was inlined at, NULL = not inlined */
     uint32_t caller_line;

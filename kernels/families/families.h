@@ -17,7 +17,7 @@ extern "C" {
 
 /*
  * A family of variants. prepare (may be NULL) writes what the kernels read into the arena; launch
- * enqueues the variant once on the stream; work tells what a launch does. Each returns 0 or a
+ * enqueues the variant once on the stream; work says what a launch does. Each returns 0 or a
  * negative errno with bench->error set; -ENOTSUP without a message from work: this device cannot
  * run the variant.
  */

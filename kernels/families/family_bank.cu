@@ -7,7 +7,7 @@
 #define TILE_WORDS (32 * 33)
 #define LOADS 1024 /* per thread, a multiple of the 8 that are in flight */
 
-/* Zeroes, with full warps and without conflicts, so that sums tell the compiler nothing. */
+/* Zeroes, with full warps and without conflicts, so that the compiler cannot foresee sums. */
 static __device__ __forceinline__ unsigned fill_tile(float *tile, float value)
 {
     for (unsigned i = threadIdx.x; i < TILE_WORDS; i += BLOCK_THREADS)

@@ -7,7 +7,7 @@
 #define TILE_BYTES 8192 /* 32 lanes of 8 bytes, 32 words apart; of 16 bytes, 16 apart */
 #define LOADS 512       /* per thread, a multiple of the 8 that are in flight */
 
-/* Zeroes, so that sums tell the compiler nothing. */
+/* Zeroes, so that the compiler cannot foresee sums. */
 static __device__ __forceinline__ unsigned fill_tile(float *tile, float value)
 {
     for (unsigned i = threadIdx.x; i < TILE_BYTES / 4; i += BLOCK_THREADS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Family extra: cases that tell right counters from wrong ones, idle lanes, broadcasts, local
+ * Family extra: cases that show whether counters are right, idle lanes, broadcasts, local
  * memory.
  */
 #include "kernels/families/access.cuh"

@@ -79,7 +79,7 @@ static __device__ void scatter(float *target, unsigned stride, unsigned bits)
     gmt_store(target + place_of(i, stride, bits), 1.0f);
 }
 
-/* Names of their own, so that a profiler tells the memory that they work on. */
+/* Names of their own, so that a profiler shows which memory they work on. */
 #define KERNELS_ON(memory) \
     __global__ void gmt_kernel_##memory##_read(const float4 *source, float *sink, size_t count) \
     { \

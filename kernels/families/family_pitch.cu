@@ -18,7 +18,7 @@ static __device__ __forceinline__ void copy_word(const float *source, float *tar
                   gmt_load(source + row * pitch_words + column));
 }
 
-/* Templates, so that a profiler tells matrices of different widths apart. */
+/* Templates, so that a profiler distinguishes matrices of different widths. */
 template <unsigned width>
 __global__ void gmt_kernel_pitch_packed(const float *source, float *target)
 {

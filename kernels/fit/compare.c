@@ -14,7 +14,7 @@ struct comparison {
     size_t differences;
 };
 
-/* What tells a run, not the device. */
+/* What depends on the run, not on the device. */
 static int is_about_the_run(const char *key)
 {
     return strcmp(key, "created") == 0 || strcmp(key, "command") == 0 ||

@@ -12,7 +12,7 @@ static const char *const parts[] = {"costs", "batches", "transfers", "families"}
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What tells the items of a list of points or rows apart. */
+/* What distinguishes the items of a list of points or rows. */
 static const char *const identities[] = {"variant", "bytes", "width", "rows", "device_pitch_bytes"};
 
 /* Where the samples come from, and what they become a part of. */

@@ -19,7 +19,7 @@
 /*
  * An empty kernel is waited for a few times as long as its launch takes (on an idle H200 2.6 times, and it
  * spreads by 0.3 of that), unless the device must first let go of what another process has on it: its turn
- * takes milliseconds. What a kernel takes by the device's clock tells nothing of such turns.
+ * takes milliseconds. What a kernel takes by the device's clock says nothing of such turns.
  */
 #define WAIT_NOISE_LAUNCHES 20
 #define WAIT_NOISE_SPREAD 4

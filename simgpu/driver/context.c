@@ -191,7 +191,7 @@ CUresult sim_cuCtxGetCurrent(CUcontext *pctx)
         return CUDA_ERROR_INVALID_VALUE;
     }
     /* A context that was destroyed stays current, a primary one after its last release as well: read on an
-     * H200. cuCtxGetApiVersion tells. */
+     * H200. cuCtxGetApiVersion reports it. */
     *pctx = sim_thread.depth > 0 ? (CUcontext)sim_thread.contexts[sim_thread.depth - 1] : NULL;
     return CUDA_SUCCESS;
 }

@@ -189,7 +189,7 @@ struct sim_call {
 struct sim_node {
     enum { SIM_NODE_COPY, SIM_NODE_SET, SIM_NODE_CALL, SIM_NODE_HOST, SIM_NODE_VALUE } kind;
     bool is_off;        /* of an executable graph: it is not run */
-    size_t param_bytes; /* of a kernel, as graphs tell of them */
+    size_t param_bytes; /* of a kernel, as graphs report them */
     void *extra[5];
     union {
         struct sim_copy copy;

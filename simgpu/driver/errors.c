@@ -56,5 +56,5 @@ void sim_say(const char *format, ...)
     }
     line[bytes++] = '\n';
     ssize_t written = write(STDERR_FILENO, line, bytes);
-    (void)written; /* there is nobody to tell */
+    (void)written; /* there is nobody to report it to */
 }

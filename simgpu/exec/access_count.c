@@ -126,6 +126,6 @@ bool sim_access_count(struct sim_warp *warp, const struct sim_op *op,
         return true;
     }
     sim_warp_fault(warp, op, access->mask, SIM_OUT_OF_MEMORY,
-                   "no memory for the bitmaps that tell which sectors a kernel touches");
+                   "no memory for the bitmaps that show which sectors a kernel touches");
     return false;
 }

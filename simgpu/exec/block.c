@@ -18,7 +18,7 @@ static bool release_reconvs(struct sim_block *block)
     return released;
 }
 
-static void tell_deadlock(struct sim_block *block)
+static void report_deadlock(struct sim_block *block)
 {
     char text[200];
 
@@ -74,7 +74,7 @@ bool sim_block_run(struct sim_runner *runner, struct sim_resident *resident)
             continue;
         }
         if (!round.ran) {
-            tell_deadlock(&resident->block);
+            report_deadlock(&resident->block);
         } else if (idle >= IDLE_ROUNDS) {
             release_reconvs(&resident->block);
             return false;

@@ -44,7 +44,7 @@ static bool is_constant(const struct sim_memory *memory, uint64_t address)
     return region != SIM_NO_REGION && (memory->map->regions[region].flags & SIM_REGION_CONST) != 0;
 }
 
-/* Constant memory lies among global memory here; the question tells them apart by the map. */
+/* Constant memory lies among global memory here; the question distinguishes them by the map. */
 static bool lies_in(const struct sim_memory *memory, uint64_t address, enum ptx_space space)
 {
     const enum ptx_space found = sim_space_of(address);

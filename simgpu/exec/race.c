@@ -14,7 +14,7 @@
 struct byte {
     uint32_t stored, read; /* stamps */
     uint32_t store_site, read_site[2];
-    uint16_t storer, reader[2]; /* warps; two readers are enough to tell that one is another */
+    uint16_t storer, reader[2]; /* warps; two readers are enough to see that one is another */
     bool strong;                /* by an atomic or a volatile store */
 };
 

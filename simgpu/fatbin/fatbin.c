@@ -203,7 +203,7 @@ static bool looks_like_ptx(const unsigned char *at, size_t bytes)
     return i < bytes && (at[i] == '.' || at[i] == '/');
 }
 
-/* What can be read at `image`, of the four bytes that tell what it is. */
+/* What can be read at `image`, of the four bytes that say what it is. */
 static uint32_t magic_of(const unsigned char *image, size_t bytes)
 {
     unsigned char start[4] = {0};

@@ -264,7 +264,7 @@ size_t ptx_levels_of(const struct ptx_module *module, const struct ptx_instructi
                      struct ptx_level levels[PTX_MOST_LEVELS]);
 
 /*
- * Is this a header of the CUDA toolkit or of the C++ library, as its path tells? The one place where
+ * Is this a header of the CUDA toolkit or of the C++ library, by its path? The one place where
  * that is decided; the rules are a table, user_line.c.
  */
 bool ptx_path_is_library(const char *path);

@@ -13,7 +13,7 @@ struct library {
 /*
  * The toolkit's headers lie in <toolkit>/targets/<target>/include, as NVIDIA and conda install it, in
  * <toolkit>/include, in /usr/include (Linux distributions) or in Python packages called nvidia; in
- * other places, folders that only a toolkit has inside `include` tell them. C++'s own headers lie in
+ * other places, they are known by folders that only a toolkit has inside `include`. C++'s own headers lie in
  * /usr/include, too, or in a compiler's folder. What else is in /usr/include is no user's either.
  */
 static const struct library libraries[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocating memory, and telling what a pointer points to. */
+/* Allocating memory, and saying what a pointer points to. */
 #include "simgpu/runtime/runtime.h"
 
 #include <string.h>

@@ -55,7 +55,7 @@ uint8_t *gmt_fuzz_read(const char *path, size_t *bytes);
 void gmt_fuzz_sweep(void);
 
 /* The most memory that this process has had between the two calls, beyond what it had at the first: resident
- * bytes, 0 where the system does not tell. */
+ * bytes, 0 where the system does not report it. */
 void gmt_fuzz_memory_begin(void);
 size_t gmt_fuzz_memory_end(void);
 

@@ -30,7 +30,7 @@ static int remove_entry(const char *path, const struct stat *info, int type, str
 {
     (void)info;
     (void)type;
-    /* But what was printed, which tells why an input failed. */
+    /* But what was printed, which says why an input failed. */
     const char *name = path + walk->base;
     if (walk->level > 0 && strcmp(name, "log") != 0 && strcmp(name, "stdout") != 0 &&
         strcmp(name, "stderr") != 0) {

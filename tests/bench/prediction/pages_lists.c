@@ -53,7 +53,7 @@ void gmt_page_loud(FILE *out, const struct gmt_scores *scores)
     fprintf(out,
             "%zu of %zu bad variants have their rule as the first finding, or as a note where the "
             "measured gain is below %.0f %%. %zu are named: the kernel, and what `named.def` asks "
-            "for, as far as counters can tell it.\n\n",
+            "for, as far as counters can show it.\n\n",
             heard, scores->n, 100 * GMT_WORTH_A_FINDING, named);
     fputs("| variant | rule | gain, % | said as | must name | what it says "
           "|\n|---|---|---|---|---|---|\n",
