@@ -5,19 +5,16 @@
  * glibc's dlsym looks at its return address to know which object asks (RTLD_NEXT depends on it), so
  * the real one must be entered with the caller's frame untouched: ask a filter, then jump.
  */
-#if !defined(__x86_64__)
-#error "gmtrace's dlsym is written for x86-64"
-#endif
-
     .text
     .p2align 4
     .globl dlsym
     .type dlsym, @function
 dlsym:
+    /* Only cu[A-Z]*, cupti* and In*: the driver's names, CUPTI's and our own, not cublas*, curl*. */
+#if defined(__x86_64__)
     endbr64
     test    %rsi, %rsi
     jz      .Lreal
-    /* Only cu[A-Z]*, cupti* and In*: the driver's names, CUPTI's and our own, not cublas*, curl*. */
     cmpb    $'I', (%rsi)
     je      .Lway_in
     cmpb    $'c', (%rsi)
@@ -67,6 +64,72 @@ dlsym:
     popq    %rsi
     popq    %rdi
     jmp     *%rax
+#elif defined(__aarch64__)
+    .hidden gmt_real_dlsym
+    hint    #34 /* bti c */
+    cbz     x1, .Lreal
+    ldrb    w9, [x1]
+    cmp     w9, #'I'
+    b.eq    .Lway_in
+    cmp     w9, #'c'
+    b.ne    .Lreal
+    ldrb    w9, [x1, #1]
+    cmp     w9, #'u'
+    b.ne    .Lreal
+    ldrb    w9, [x1, #2]
+    cmp     w9, #'p'
+    b.eq    .Lcupti
+    sub     w9, w9, #'A'
+    cmp     w9, #25
+    b.hi    .Lreal
+.Lours:
+    stp     x29, x30, [sp, #-32]!
+    mov     x29, sp
+    str     x1, [sp, #16]
+    mov     x2, x30         /* who asks */
+    bl      gmt_dlsym_filter
+    ldr     x3, [sp, #16]
+    ldp     x29, x30, [sp], #32
+    cbz     x0, .Lask
+    cmp     x0, #1
+    b.eq    .Lnothing
+    ret
+.Lask:
+    mov     x0, x1          /* the handle to ask by */
+    mov     x1, x3
+    b       .Lreal
+.Lnothing:
+    mov     x0, #0
+    ret
+.Lway_in:
+    ldrb    w9, [x1, #1]
+    cmp     w9, #'n'
+    b.eq    .Lours
+    b       .Lreal
+.Lcupti:
+    ldrb    w9, [x1, #3]
+    cmp     w9, #'t'
+    b.ne    .Lreal
+    ldrb    w9, [x1, #4]
+    cmp     w9, #'i'
+    b.eq    .Lours
+.Lreal:
+    adrp    x16, gmt_real_dlsym
+    ldr     x16, [x16, :lo12:gmt_real_dlsym]
+    cbz     x16, .Lfirst
+    br      x16
+.Lfirst:
+    stp     x29, x30, [sp, #-32]!
+    mov     x29, sp
+    stp     x0, x1, [sp, #16]
+    bl      gmt_find_real_dlsym
+    mov     x16, x0
+    ldp     x0, x1, [sp, #16]
+    ldp     x29, x30, [sp], #32
+    br      x16
+#else
+#error "gmtrace's dlsym is written for x86-64 and aarch64"
+#endif
     .size dlsym, . - dlsym
 
     .section .note.GNU-stack, "", @progbits

@@ -300,7 +300,9 @@ static bool search(uint64_t address, struct gmt_allocation *found, uint64_t *seq
                 return true;
             }
         }
+#if defined(__x86_64__)
         __builtin_ia32_pause();
+#endif
     }
     if (!lock()) {
         return false;

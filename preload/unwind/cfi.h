@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the call frame information of an object: .eh_frame, found by its sorted table. x86-64. */
+/* Reads the call frame information of an object: .eh_frame, found by its sorted table. */
 #ifndef GMT_PRELOAD_UNWIND_CFI_H
 #define GMT_PRELOAD_UNWIND_CFI_H
 

@@ -26,6 +26,12 @@ bool gmt_code_ends_call(const uint8_t *at)
         }
     }
     return false;
+#elif defined(__aarch64__)
+    uint32_t word;
+    memcpy(&word, at - sizeof(word), sizeof(word));
+    return (word & 0xfc000000u) == 0x94000000u || /* bl */
+           (word & 0xfffffc1fu) == 0xd63f0000u || /* blr */
+           (word & 0xfefff800u) == 0xd63f0800u;   /* blraa and its kin */
 #else
     (void)at;
     return true; /* instructions of this machine are not known here */

@@ -275,11 +275,17 @@ static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool inte
     return row;
 }
 #else
+/* The convention of aarch64: every frame begins with the caller's frame pointer and the return address. Where the stack
+ * pointer is, nothing says at the hook. The tables of frames tell where a thread starts. */
 static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool interrupted)
 {
-    (void)image;
-    (void)pc;
-    return GMT_ROW_FRAME | (interrupted ? 0 : GMT_ROW_SOUND);
+    uint64_t row = gmt_cfi_row(&image->cfi, interrupted ? pc : pc - 1);
+    row = gmt_row_kind(row) == GMT_ROW_END ? GMT_ROW_END : GMT_ROW_FRAME;
+    if (!interrupted && image->is_readable && pc - image->start >= GMT_CODE_BEFORE &&
+        gmt_code_ends_call((const uint8_t *)pc)) { // NOLINT
+        row |= GMT_ROW_SOUND;
+    }
+    return row;
 }
 #endif
 

@@ -32,6 +32,8 @@ enum instruction {
     VAL_OFFSET = 0x14,
     VAL_OFFSET_SF = 0x15,
     VAL_EXPRESSION = 0x16,
+    AARCH64_NEGATE_RA_STATE =
+        0x2d, /* whether the return address is signed: it is read without that */
     GNU_ARGS_SIZE = 0x2e,
     GNU_NEGATIVE_OFFSET_EXTENDED = 0x2f,
 };
@@ -224,6 +226,9 @@ static bool run_one(struct machine *machine, uint64_t pc)
         return advance(machine, machine->at + gmt_bytes_unsigned(code, 4) * unit, pc);
     case REMEMBER_STATE: remember(machine); return true;
     case RESTORE_STATE: restore_state(machine); return true;
+#if defined(__aarch64__)
+    case AARCH64_NEGATE_RA_STATE: return true;
+#endif
     case GNU_ARGS_SIZE: (void)gmt_bytes_uleb(code); return true;
     default:
         if (!run_cfa(machine, instruction)) {

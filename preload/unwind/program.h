@@ -8,7 +8,11 @@
 #include "preload/unwind/bytes.h"
 
 /* Numbers of registers in DWARF. */
+#if defined(__aarch64__)
+enum { GMT_DWARF_BP = 29, GMT_DWARF_SP = 31, GMT_DWARF_RA = 30 };
+#else
 enum { GMT_DWARF_BP = 6, GMT_DWARF_SP = 7, GMT_DWARF_RA = 16 };
+#endif
 
 enum gmt_rule_kind {
     GMT_RULE_SAME,

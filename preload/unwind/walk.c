@@ -11,7 +11,8 @@
 #include "preload/unwind/row.h"
 #include "preload/unwind/rows.h"
 
-/* struct rt_sigframe of x86-64 after its return address: offsets of saved registers. */
+/* struct rt_sigframe of x86-64 after its return address: offsets of saved registers. aarch64 has no rows of this kind:
+ * there the kernel continues the chain of frame pointers. */
 enum { SIGNAL_BP = 120, SIGNAL_SP = 160, SIGNAL_PC = 168 };
 
 struct frame_state {
@@ -24,6 +25,18 @@ struct frame_state {
 __attribute__((no_sanitize("address"), always_inline)) static inline uintptr_t word_at(uintptr_t at)
 {
     return *(const uintptr_t *)at; // NOLINT(performance-no-int-to-ptr)
+}
+
+/* A return address without its signature, which aarch64's pointer authentication puts into its upper bits. */
+static inline uintptr_t plain_address(uintptr_t word)
+{
+#if defined(__aarch64__)
+    register uintptr_t address __asm__("x30") = word;
+    __asm__("hint #7" : "+r"(address)); /* xpaclri; nothing where the processor has none */
+    return address;
+#else
+    return word;
+#endif
 }
 
 /* Is there a word of the stack at `at`, not below the present frame? */
@@ -91,7 +104,7 @@ static inline bool step_by_frame(struct gmt_walk *walk, struct frame_state *posi
     }
     position->bp = word_at(frame);
     position->bp_from = frame;
-    position->pc = take_word(walk, frame + 8);
+    position->pc = plain_address(take_word(walk, frame + 8));
     position->sp = frame + 16;
     position->guessed = true;
     position->interrupted = false;
@@ -149,7 +162,7 @@ __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
 {
     uintptr_t frame = (uintptr_t)walk->frame;
     struct frame_state position = {
-        .bp = word_at(frame), .pc = word_at(frame + 8), .sp = frame + 16};
+        .bp = word_at(frame), .pc = plain_address(word_at(frame + 8)), .sp = frame + 16};
     walk->depth = 0;
     walk->words = 0;
     walk->end = GMT_WALK_LOST;

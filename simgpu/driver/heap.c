@@ -89,13 +89,35 @@ static bool leave(uintptr_t start, struct sim_range *gone)
     return true;
 }
 
+/* Memory with an address of 32 bits, for kernels that were compiled for such. */
+static void *map_low(size_t bytes, int flags)
+{
+#ifdef MAP_32BIT
+    return mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_32BIT, -1, 0);
+#else
+    enum { STEP = 16 << 20 };
+    for (uintptr_t at = UINT32_C(1) << 28; at < UINT32_C(1) << 31; at += STEP) {
+        void *map = mmap((void *)at, bytes, PROT_READ | PROT_WRITE, // NOLINT
+                         flags | MAP_FIXED_NOREPLACE, -1, 0);
+        if (map == (void *)at) { // NOLINT
+            return map;
+        }
+        if (map != MAP_FAILED) {
+            munmap(map, bytes); /* a kernel before 4.17 takes the address for a hint */
+        }
+    }
+    return MAP_FAILED;
+#endif
+}
+
 static void *obtain(size_t bytes, bool low, size_t *mapped_bytes)
 {
     *mapped_bytes = 0;
     if (low || bytes >= LARGE) {
         size_t rounded = (bytes + PAGE - 1) & ~(PAGE - 1);
-        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (low ? MAP_32BIT : 0);
-        void *map = mmap(NULL, rounded, PROT_READ | PROT_WRITE, flags, -1, 0);
+        int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+        void *map = low ? map_low(rounded, flags)
+                        : mmap(NULL, rounded, PROT_READ | PROT_WRITE, flags, -1, 0);
         if (map == MAP_FAILED) {
             return NULL;
         }

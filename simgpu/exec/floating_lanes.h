@@ -264,7 +264,7 @@ static inline void settle_f64(double *v, uint32_t flags)
 /* Compilers do not vectorize fma where rounding modes matter, so the copy for AVX2 says it itself. */
 static inline void fuse_f32(const float *a, const float *b, const float *c, float *v)
 {
-#ifdef SIM_AVX2
+#ifdef SIM_HAS_AVX2
     for (unsigned i = 0; i < SIM_LANES; i += 8) {
         _mm256_storeu_ps(v + i, _mm256_fmadd_ps(_mm256_loadu_ps(a + i), _mm256_loadu_ps(b + i),
                                                 _mm256_loadu_ps(c + i)));
@@ -278,7 +278,7 @@ static inline void fuse_f32(const float *a, const float *b, const float *c, floa
 
 static inline void fuse_f64(const double *a, const double *b, const double *c, double *v)
 {
-#ifdef SIM_AVX2
+#ifdef SIM_HAS_AVX2
     for (unsigned i = 0; i < SIM_LANES; i += 4) {
         _mm256_storeu_pd(v + i, _mm256_fmadd_pd(_mm256_loadu_pd(a + i), _mm256_loadu_pd(b + i),
                                                 _mm256_loadu_pd(c + i)));

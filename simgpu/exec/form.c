@@ -12,10 +12,14 @@ static _Atomic int chosen_level = -1;
 
 static bool can_run(enum sim_level level)
 {
+#if defined(__x86_64__)
     __builtin_cpu_init();
     return level == SIM_LEVEL_ANY ||
            (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
             __builtin_cpu_supports("bmi2"));
+#else
+    return level == SIM_LEVEL_ANY;
+#endif
 }
 
 enum sim_level sim_level(void)

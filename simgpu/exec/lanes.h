@@ -11,7 +11,8 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-#ifdef SIM_AVX2
+#if defined(SIM_AVX2) && defined(__x86_64__)
+#define SIM_HAS_AVX2 1 /* elsewhere the second level is never chosen, and compiled as the first */
 #include <immintrin.h>
 #endif
 
@@ -20,14 +21,16 @@
 
 #ifdef SIM_AVX2
 #define SIM_LEVEL_NAME(name) name##_avx2
+#else
+#define SIM_LEVEL_NAME(name) name##_any
+#endif
+#ifdef SIM_HAS_AVX2
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,bmi,bmi2,lzcnt,popcnt"))), \
                              apply_to = function)
 #else
 #pragma GCC target("avx2,fma,bmi,bmi2,lzcnt,popcnt")
 #endif
-#else
-#define SIM_LEVEL_NAME(name) name##_any
 #endif
 
 /* Lane arrays are the same or apart, never shifted: no iteration depends on another. */

@@ -2,6 +2,6 @@
 /* The handlers of move_lanes.h for processors with AVX2. */
 #define SIM_AVX2 1
 #include "simgpu/exec/move_lanes.h"
-#ifdef __clang__
+#if defined(__clang__) && defined(SIM_HAS_AVX2)
 #pragma clang attribute pop
 #endif

@@ -13,8 +13,8 @@ gmt_dlsym_function *gmt_real_dlsym;
  * by dlvsym, never by dlsym, keeps us out of other interposers' wrappers. */
 gmt_dlsym_function *gmt_find_real_dlsym(void)
 {
-    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5"};
-    for (size_t i = 0; gmt_real_dlsym == NULL && i < 2; i++) {
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.17" /* aarch64 */, "GLIBC_2.2.5"};
+    for (size_t i = 0; gmt_real_dlsym == NULL && i < sizeof(versions) / sizeof(versions[0]); i++) {
         void *found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
         memcpy(&gmt_real_dlsym, &found, sizeof(found));
     }
