@@ -33,7 +33,16 @@ if(GMT_NVCC AND NOT CUDAToolkit_ROOT)
     get_filename_component(gmt_cuda_bin "${gmt_cuda_bin}" DIRECTORY)
     get_filename_component(CUDAToolkit_ROOT "${gmt_cuda_bin}" DIRECTORY)
 endif()
-find_package(CUDAToolkit 13.0 REQUIRED)
+if(CMAKE_CROSSCOMPILING AND NOT GMT_BUILD_CUDA)
+    # The toolkit of this machine has the headers, which are the same, and no library for the other one.
+    find_path(CUDAToolkit_INCLUDE_DIRS cuda.h PATHS "${CUDAToolkit_ROOT}/include" NO_DEFAULT_PATH
+              NO_CMAKE_FIND_ROOT_PATH REQUIRED)
+    file(STRINGS "${CUDAToolkit_INCLUDE_DIRS}/cuda.h" line REGEX "#define CUDA_VERSION [0-9]+")
+    string(REGEX REPLACE ".* ([0-9]+)([0-9][0-9])([0-9])$" "\\1.\\2.\\3" CUDAToolkit_VERSION "${line}")
+    string(REGEX REPLACE "[.]0([0-9])[.]" ".\\1." CUDAToolkit_VERSION "${CUDAToolkit_VERSION}")
+else()
+    find_package(CUDAToolkit 13.0 REQUIRED)
+endif()
 
 add_library(gmt_cuda_headers INTERFACE)
 target_include_directories(gmt_cuda_headers SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})

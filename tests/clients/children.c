@@ -188,8 +188,10 @@ int scenario_seccomp(long n)
     const struct sock_filter children[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         REFUSE(SYS_clone, EPERM),
+#ifdef SYS_fork /* aarch64 has clone only */
         REFUSE(SYS_fork, EPERM),
         REFUSE(SYS_vfork, EPERM),
+#endif
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
     if (forbid(some, sizeof some / sizeof some[0]) != 0 ||

@@ -17,6 +17,15 @@ long client_call_in_frame(void *function, const void *frame, unsigned long argum
 __asm__(".text\n"
         ".type client_call_in_frame, @function\n"
         "client_call_in_frame:\n"
+#if defined(__aarch64__)
+        "    stp x29, x30, [sp, #-16]!\n"
+        "    mov x29, x1\n"
+        "    mov x9, x0\n"
+        "    mov x0, x2\n"
+        "    blr x9\n"
+        "    ldp x29, x30, [sp], #16\n"
+        "    ret\n");
+#else
         "    pushq %rbp\n"
         "    movq %rsi, %rbp\n"
         "    movq %rdi, %rax\n"
@@ -24,6 +33,7 @@ __asm__(".text\n"
         "    call *%rax\n"
         "    popq %rbp\n"
         "    ret\n");
+#endif
 
 static void *open_plugin(const char *name, int (**free_in_it)(CUdeviceptr))
 {

@@ -117,26 +117,51 @@ static void run_shape(const char *how, const struct unwind_shape *shape)
     cr_assert_gt(probes, before, "%s: was never walked", name);
 }
 
+#ifdef __aarch64__
+/* Walked by frame pointers, which say nothing of where a signal interrupted: such a walk ends there. */
+static bool is_walked(const struct unwind_shape *shape)
+{
+    return strstr(shape->name, "signal") == NULL && strstr(shape->name, "fault") == NULL;
+}
+enum { SHAPES_AT_LEAST = 15 };
+#define FRAMED unwind_shapes_framed
+#else
+static bool is_walked(const struct unwind_shape *shape)
+{
+    return shape->run != NULL;
+}
+enum { SHAPES_AT_LEAST = 17 };
+#define FRAMED unwind_shapes_plain
+#endif
+
 static void run_all(const char *how, const struct unwind_shape *shapes)
 {
     unsigned count = 0;
     for (int time = 0; time < 3; time++) {
         count = 0;
-        for (const struct unwind_shape *shape = shapes; shape->name != NULL; shape++, count++) {
-            run_shape(how, shape);
+        for (const struct unwind_shape *shape = shapes; shape->name != NULL; shape++) {
+            if (is_walked(shape)) {
+                run_shape(how, shape);
+                count++;
+            }
         }
     }
     cr_assert_gt(recognitions, count, "few stacks were recognized: %u", recognitions);
-    cr_assert_geq(count, 17);
+    cr_assert_geq(count, SHAPES_AT_LEAST);
     cr_assert_gt(deepest, GMT_STACK_FRAMES, "no stack was deeper than is kept");
 }
 
-#ifdef __x86_64__
 #define COMPILED(name, how, shapes) \
     Test(unwind, name) \
     { \
         run_all(how, shapes); \
     }
+#ifdef __aarch64__ /* walked by frame pointers */
+COMPILED(with_frame_pointers, "-O2 -fno-omit-frame-pointer", unwind_shapes_framed)
+COMPILED(unoptimized, "-O0", unwind_shapes_unoptimized)
+COMPILED(with_signed_addresses, "-mbranch-protection=standard", unwind_shapes_protected)
+#endif
+#ifdef __x86_64__
 COMPILED(without_frame_pointers, "-O2 -fomit-frame-pointer", unwind_shapes_plain)
 COMPILED(with_frame_pointers, "-O2 -fno-omit-frame-pointer", unwind_shapes_framed)
 COMPILED(unoptimized, "-O0", unwind_shapes_unoptimized)
@@ -189,6 +214,6 @@ __attribute__((noinline)) static void probe_bounds(void)
 
 Test(unwind, nothing_outside_of_the_stack)
 {
-    unwind_shapes_plain[1].run(probe_bounds);
+    FRAMED[1].run(probe_bounds);
     cr_assert_eq(probes, 1);
 }

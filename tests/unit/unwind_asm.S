@@ -101,5 +101,28 @@ unwind_asm_fault:
     ret
     .cfi_endproc
     .size unwind_asm_fault, . - unwind_asm_fault
+#elif defined(__aarch64__)
+    .text
+
+/* Faults before it has a frame, and after. */
+    .globl unwind_asm_fault
+    .type unwind_asm_fault, @function
+    .p2align 4
+unwind_asm_fault:
+    .cfi_startproc
+    udf     #0
+    stp     x29, x30, [sp, #-16]!
+    .cfi_def_cfa_offset 16
+    .cfi_offset 29, -16
+    .cfi_offset 30, -8
+    mov     x29, sp
+    udf     #0
+    ldp     x29, x30, [sp], #16
+    .cfi_restore 29
+    .cfi_restore 30
+    .cfi_def_cfa_offset 0
+    ret
+    .cfi_endproc
+    .size unwind_asm_fault, . - unwind_asm_fault
 #endif
     .section .note.GNU-stack, "", @progbits

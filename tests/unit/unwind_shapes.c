@@ -221,7 +221,11 @@ static void step_over(int signal, siginfo_t *info, void *context)
     KEEP(signal);
     KEEP(info);
     handled();
+#if defined(__x86_64__)
     interrupted->uc_mcontext.gregs[REG_RIP] += 2;
+#elif defined(__aarch64__)
+    interrupted->uc_mcontext.pc += 4;
+#endif
 }
 
 static void in_handler_of_fault(unwind_probe *probe)
