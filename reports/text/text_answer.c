@@ -86,18 +86,23 @@ static void share_columns(const struct gmt_report *r, size_t width, size_t colum
     }
 }
 
-/* Two parts in a line. */
+/* Two parts in a line, where it is wide enough. */
+static size_t parts_in_line(const struct gmt_text_out *t)
+{
+    return t->columns >= 94 ? 2 : 1;
+}
+
 static void key(struct gmt_text_out *t, size_t *named, char letter, const char *title, double ns,
                 double share)
 {
     char text[GMT_FORMAT_BYTES];
 
-    fprintf(t->out, "%s%c ", *named % 2 == 0 ? "  " : "    ", letter);
+    fprintf(t->out, "%s%c ", *named % parts_in_line(t) == 0 ? "  " : "    ", letter);
     gmt_text_cell(t, title, 23, false);
     gmt_text_cell(t, gmt_format_ns(text, ns), 10, true);
     gmt_text_cell(t, gmt_format_percent(text, 100 * share), 9, true);
     *named += 1;
-    fputs(*named % 2 == 0 ? "\n" : "", t->out);
+    fputs(*named % parts_in_line(t) == 0 ? "\n" : "", t->out);
 }
 
 void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
@@ -134,7 +139,7 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
     if (rest_ns > 0) {
         key(t, &named, ' ', "the rest", rest_ns, rest_ns / r->recorded_ns);
     }
-    fputs(named % 2 != 0 ? "\n" : "", t->out);
+    fputs(named % parts_in_line(t) != 0 ? "\n" : "", t->out);
     if (gmt_time_parts_note(r) != NULL && !t->detail->only_counts) {
         gmt_text_style(t, GMT_STYLE_DIM);
         gmt_text_wrap(t, 2, "", gmt_time_parts_note(r));
