@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/sort.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
@@ -45,55 +44,31 @@ static int load_parts(const struct gmt_timeline *tl, enum gmt_time_part *parts)
     return gmt_query_close(&query, rc);
 }
 
-static bool add(struct gmt_host_calls *calls, size_t capacity, const enum gmt_time_part *parts,
-                const struct gmt_tl_call *call)
+static struct gmt_host_call call_of(const struct gmt_tl_call *call, const enum gmt_time_part *parts)
 {
-    if (calls->count >= capacity) {
-        return false;
-    }
-    calls->rows[calls->count++] = (struct gmt_host_call){.begin_ns = call->begin_ns,
-                                                         .end_ns = call->end_ns,
-                                                         .stack_id = call->stack_id,
-                                                         .site = call->site,
-                                                         .caller = call->caller,
-                                                         .api = call->api,
-                                                         .thread = call->thread,
-                                                         .part = parts[call->api]};
-    return true;
+    return (struct gmt_host_call){.begin_ns = call->begin_ns,
+                                  .end_ns = call->end_ns,
+                                  .stack_id = call->stack_id,
+                                  .site = call->site,
+                                  .caller = call->caller,
+                                  .api = call->api,
+                                  .thread = call->thread,
+                                  .part = parts[call->api]};
 }
 
-#define OTHERS(columns, table, condition) "SELECT " columns " FROM " table " WHERE " condition
-#define PLAIN "begin_ns, end_ns, stack_id, caller, api_id, thread_id"
-#define FREES "free_begin_ns, free_end_ns, free_stack_id, NULL, free_api_id, free_thread_id"
+#define CALLS "SELECT begin_ns, end_ns, stack_id, caller, api_id, thread_id FROM "
+#define FREES \
+    "SELECT free_begin_ns, free_end_ns, free_stack_id, NULL, free_api_id, free_thread_id FROM "
+#define ALLOCATED " WHERE begin_ns IS NOT NULL AND end_ns IS NOT NULL"
+#define FREED " WHERE free_begin_ns IS NOT NULL AND free_end_ns IS NOT NULL"
+#define NOT_LOADED " WHERE result <> 0 OR capturing <> 0"
+#define AND " UNION ALL "
 
 /* Calls that the timeline does not hold. */
-static const char others[] =
-    OTHERS(PLAIN, "transfer", "result <> 0 OR capturing <> 0") " UNION ALL " OTHERS(PLAIN, "launch", "result <> 0 OR capturing <> 0") " UNION ALL " OTHERS(PLAIN, "memset", "1") " UNION ALL " OTHERS(
-        PLAIN, "sync",
-        "1") " UNION ALL " OTHERS(PLAIN, "api_call",
-                                  "1") " UNION ALL " OTHERS(PLAIN, "allocation",
-                                                            "begin_ns IS NOT NULL AND end_ns IS "
-                                                            "NOT NULL") " UNION ALL " OTHERS(FREES,
-                                                                                             "alloc"
-                                                                                             "atio"
-                                                                                             "n",
-                                                                                             "free_"
-                                                                                             "begin"
-                                                                                             "_ns "
-                                                                                             "IS "
-                                                                                             "NOT "
-                                                                                             "NULL "
-                                                                                             "AND "
-                                                                                             "free_"
-                                                                                             "end_"
-                                                                                             "ns "
-                                                                                             "IS "
-                                                                                             "NOT "
-                                                                                             "NULL") " UNION ALL " OTHERS(PLAIN,
-                                                                                                                          "host_allocation",
-                                                                                                                          "begin_ns IS NOT NULL AND end_ns IS NOT NULL") " UNION ALL " OTHERS(FREES,
-                                                                                                                                                                                              "host_allocation",
-                                                                                                                                                                                              "free_begin_ns IS NOT NULL AND free_end_ns IS NOT NULL");
+static const char others[] = CALLS "transfer" NOT_LOADED AND CALLS "launch" NOT_LOADED AND CALLS
+                                   "memset" AND CALLS "sync" AND CALLS "api_call" AND CALLS
+                                   "allocation" ALLOCATED AND FREES "allocation" FREED AND CALLS
+                                   "host_allocation" ALLOCATED AND FREES "host_allocation" FREED;
 
 static int count_others(const struct gmt_timeline *tl, size_t *n)
 {
@@ -114,9 +89,8 @@ static int load_others(struct gmt_host_calls *calls, size_t capacity,
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, tl->db, others);
-    bool room = true;
 
-    while (rc == 0 && room && gmt_query_next(&query)) {
+    while (rc == 0 && calls->count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_call call = {.begin_ns = gmt_query_instant(&query, 0),
                                    .end_ns = gmt_query_instant(&query, 1),
                                    .stack_id = gmt_query_id(&query, 2),
@@ -128,9 +102,16 @@ static int load_others(struct gmt_host_calls *calls, size_t capacity,
         if (!gmt_index_within(call.api, tl->api_count)) {
             call.api = 0;
         }
-        room = add(calls, capacity, parts, &call);
+        calls->rows[calls->count++] = call_of(&call, parts);
     }
     return gmt_query_close(&query, rc);
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const struct gmt_host_call *x = a, *y = b;
+
+    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
 /* One call may be several rows: the copies of a batch, pieces of a range that was mapped. */
@@ -140,62 +121,60 @@ static bool is_same(const struct gmt_host_call *a, const struct gmt_host_call *b
            a->api == b->api;
 }
 
-static int sort_by_begin(struct gmt_host_calls *calls)
+static void put(struct gmt_host_calls *calls, struct gmt_host_call call)
 {
-    int64_t(*order)[2] = calloc(calls->count + 1, sizeof(*order));
-    struct gmt_host_call *rows = calloc(calls->count + 1, sizeof(*rows));
-    size_t kept = 0;
-
-    if (order == NULL || rows == NULL) {
-        free(order);
-        free(rows);
-        return -ENOMEM;
+    if (calls->count == 0 || !is_same(&calls->rows[calls->count - 1], &call)) {
+        calls->rows[calls->count++] = call;
     }
-    for (size_t i = 0; i < calls->count; i++) {
-        order[i][0] = calls->rows[i].begin_ns;
-        order[i][1] = (int64_t)i;
-    }
-    gmt_sort_pairs(order, calls->count);
-    for (size_t i = 0; i < calls->count; i++) {
-        const struct gmt_host_call *row = &calls->rows[order[i][1]];
+}
 
-        if (kept == 0 || !is_same(&rows[kept - 1], row)) {
-            rows[kept++] = *row;
+/* Copies and launches are in the order of time already. */
+static void merge(struct gmt_host_calls *calls, const struct gmt_timeline *tl,
+                  const enum gmt_time_part *parts, const struct gmt_host_calls *more)
+{
+    size_t copy = 0, launch = 0, other = 0;
+
+    while (copy < tl->copy_count || launch < tl->launch_count || other < more->count) {
+        int64_t copy_ns = copy < tl->copy_count ? tl->copies[copy].call.begin_ns : INT64_MAX;
+        int64_t launch_ns = launch < tl->launch_count ? tl->launches[launch].call.begin_ns
+                                                      : INT64_MAX;
+        int64_t other_ns = other < more->count ? more->rows[other].begin_ns : INT64_MAX;
+
+        if (copy < tl->copy_count && copy_ns <= launch_ns && copy_ns <= other_ns) {
+            put(calls, call_of(&tl->copies[copy++].call, parts));
+        } else if (launch < tl->launch_count && launch_ns <= other_ns) {
+            put(calls, call_of(&tl->launches[launch++].call, parts));
+        } else {
+            put(calls, more->rows[other++]);
         }
     }
-    free(order);
-    free(calls->rows);
-    calls->rows = rows;
-    calls->count = kept;
-    return 0;
 }
 
 int gmt_host_calls_load(struct gmt_host_calls *calls, const struct gmt_timeline *tl)
 {
     enum gmt_time_part *parts = calloc(tl->api_count + 1, sizeof(*parts));
-    size_t more = 0;
+    struct gmt_host_calls more = {0};
+    size_t capacity = 0;
 
     *calls = (struct gmt_host_calls){0};
     int rc = parts != NULL ? load_parts(tl, parts) : -ENOMEM;
     if (rc == 0) {
-        rc = count_others(tl, &more);
-    }
-    size_t capacity = tl->copy_count + tl->launch_count + more;
-    if (rc == 0) {
-        calls->rows = calloc(capacity + 1, sizeof(*calls->rows));
-        rc = calls->rows != NULL ? 0 : -ENOMEM;
-    }
-    for (size_t i = 0; rc == 0 && i < tl->copy_count; i++) {
-        add(calls, capacity, parts, &tl->copies[i].call);
-    }
-    for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
-        add(calls, capacity, parts, &tl->launches[i].call);
+        rc = count_others(tl, &capacity);
     }
     if (rc == 0) {
-        rc = load_others(calls, capacity, parts, tl);
+        more.rows = calloc(capacity + 1, sizeof(*more.rows));
+        calls->rows = calloc(tl->copy_count + tl->launch_count + capacity + 1,
+                             sizeof(*calls->rows));
+        rc = more.rows != NULL && calls->rows != NULL ? load_others(&more, capacity, parts, tl)
+                                                      : -ENOMEM;
     }
+    if (rc == 0) {
+        qsort(more.rows, more.count, sizeof(*more.rows), compare_begins);
+        merge(calls, tl, parts, &more);
+    }
+    free(more.rows);
     free(parts);
-    return rc == 0 ? sort_by_begin(calls) : rc;
+    return rc;
 }
 
 void gmt_host_calls_free(struct gmt_host_calls *calls)
@@ -255,10 +234,15 @@ static int grow(struct gmt_call_sums *sums)
 int gmt_call_sums_add(struct gmt_call_sums *sums, const uint64_t key[static 2], double time_ns,
                       size_t first, size_t until)
 {
-    if (2 * sums->count >= sums->capacity && grow(sums) != 0) {
-        return -ENOMEM;
+    struct gmt_call_sum *sum = sums->last;
+
+    /* A loop calls from one place again and again. */
+    if (sum == NULL || sum->key[0] != key[0] || sum->key[1] != key[1]) {
+        if (2 * sums->count >= sums->capacity && grow(sums) != 0) {
+            return -ENOMEM;
+        }
+        sum = sums->last = slot_of(sums->rows, sums->capacity, key);
     }
-    struct gmt_call_sum *sum = slot_of(sums->rows, sums->capacity, key);
     if (sum->count == 0) {
         *sum = (struct gmt_call_sum){.key = {key[0], key[1]}, .first = first, .until = until};
         sums->count++;

@@ -34,6 +34,7 @@ struct gmt_call_sum {
 struct gmt_call_sums {
     struct gmt_call_sum *rows; /* count > 0: in use */
     size_t count, capacity;    /* the latter a power of two */
+    struct gmt_call_sum *last; /* that was added to; NULL: none yet */
 };
 
 /* Adds once `time_ns` to the sum of these keys. 0 or -ENOMEM. */

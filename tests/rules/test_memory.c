@@ -248,8 +248,8 @@ Test(memory, say_that_a_library_asked_for_it_itself)
 
     load(&fixture, "fixtures/GM205_positive", made, "GM205");
     cr_assert_not_null(
-        strstr(only_finding(&fixture)->fix, "libblas.so.13, which asks for it itself (blasCreate)"), "%s",
-        only_finding(&fixture)->fix);
+        strstr(only_finding(&fixture)->fix, "libblas.so.13, which asks for it itself (blasCreate)"),
+        "%s", only_finding(&fixture)->fix);
     cr_assert_null(only_finding(&fixture)->sketch);
     gmt_fixture_free(&fixture);
 
