@@ -276,6 +276,13 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
         gmt_markdown_plain(out, f->where.graph);
     }
     fputs("\n\n", out);
+    if (f->line_count == 0 && f->place.line_count > 0) {
+        const char *line = f->place.lines[f->place.line - f->place.first_line];
+
+        fputs("- ", out);
+        gmt_markdown_span(out, line + strspn(line, " \t"), false);
+        fputs("\n\n", out);
+    }
     for (size_t i = 0; i < f->line_count && i < 3; i++) {
         fputs("- ", out);
         gmt_markdown_span(out, gmt_line_label(r->arena, &f->lines[i]), false);

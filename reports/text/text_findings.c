@@ -126,6 +126,16 @@ static void card_graph(struct gmt_text_out *t, const struct gmt_finding *f)
     }
 }
 
+/* The line that the place names, of what is no line of a kernel: those are listed with their shares. */
+static void card_line(struct gmt_text_out *t, const struct gmt_finding *f)
+{
+    const struct gmt_source_quote *place = &f->place;
+
+    if (place->line_count > 0 && f->line_count == 0) {
+        gmt_text_wrap(t, 5, "line    ", place->lines[place->line - place->first_line]);
+    }
+}
+
 static void card(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_finding *f,
                  size_t number)
 {
@@ -153,6 +163,7 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
         gmt_text_wrap(t, 5, "range   ", f->range);
     }
     gmt_text_lines(t, r, f);
+    card_line(t, f);
     card_parts(t, f);
     if (isfinite(f->saving.best_ns)) {
         char text[512];

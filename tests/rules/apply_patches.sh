@@ -33,6 +33,8 @@ grep -q '^-    cudaMemcpy(device, host, 4, cudaMemcpyHostToDevice);' t.md || fai
 [ "$(jq -c '.findings[0].place | [.line, .first_line, (.lines | length)]' t.json)" = "[$line,$((line - 3)),7]" ] ||
     fail "the source of the finding is not there: $(jq -c '.findings[0].place' t.json)"
 
+grep -q '^ *line    cudaMemcpy(device, host, 4, cudaMemcpyHostToDevice);' out || fail "the line is not in text"
+
 # As JSON has it, by patch(1).
 jq -r '.findings[0].patch' t.json >t.diff
 cp -r tree patched

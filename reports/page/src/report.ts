@@ -25,6 +25,8 @@ export interface Where {
   module: string | null;
   api: string | null;
   kernel: string | null;
+  /** Why the user's function or line is not named, and what helps; absent: it is. */
+  note?: string;
   /** Of a kernel that graphs run: how often, and where they are launched. */
   graph?: string;
   stack: Frame[];
@@ -288,6 +290,8 @@ export interface Report {
     /** The combined saving is the sum of the findings. */
     savings_add_up?: boolean;
   };
+  /** That the program names; largest saving first. */
+  ranges?: { name: string; count: number; findings: number; best_ns: number | null }[];
   /** null: not known. */
   time?: { recorded_ns: number | null; note: string | null; parts: TimePart[] } | null;
   calls?: CallRow[];

@@ -71,3 +71,23 @@ test('units follow the names, and what is absent makes no rows', () => {
   for (const of of [rates, fixedCosts, copiesBySize, callsBySize, copyCurves, variants, waysOfCopying])
     assert.deepEqual(of({}), []);
 });
+
+test('the next recording is one command to copy, of what this one lacks', async () => {
+  const { recordMore } = await load('sections/about/more.ts');
+  const of = (changes, sources) =>
+    recordMore({
+      sources,
+      report: { process: { command: './app -n 3' }, device: { software: false }, findings: [], kernels: [{}], ...changes },
+    }).map(({ command }) => command);
+  assert.deepEqual(of({}), ['gmtrace --collect deep ./app -n 3']);
+  assert.deepEqual(of({}, { 'a.cu': '' }), []);
+  assert.deepEqual(of({ device: { software: true } }), ['gmtrace ./app -n 3']);
+  assert.deepEqual(of({ kernels: [], findings: [{ where: { note: 'no lines' } }] }), ['nvcc -g -lineinfo ...']);
+  const ranges = [
+    { name: "a 'b'", findings: 2 },
+    { name: 'other', findings: 0 },
+  ];
+  assert.deepEqual(of({ ranges }, {}), [`gmtrace --range 'a '\\''b'\\''' ./app -n 3`]);
+  assert.deepEqual(of({ ranges: [{ name: 'step #', findings: 1 }] }, {}), []);
+  assert.deepEqual(of({ process: { command: null } }), ['gmtrace --collect deep ./app']);
+});

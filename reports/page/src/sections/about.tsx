@@ -10,6 +10,7 @@ import './about.css';
 import { Facts, type Fact } from './about/facts';
 import { Licences } from './about/licences';
 import { ModelTables } from './about/model';
+import { recordMore } from './about/more';
 
 function HowToRead() {
   return (
@@ -22,8 +23,7 @@ function HowToRead() {
       <dt>Saving</dt>
       <dd>
         The time that this one repair would bring, with the interval it lies in: bar to the best guess, pale bar from
-        the lowest to the highest. Savings of different findings overlap, so their sum means nothing; the verdict counts
-        overlaps once.
+        the lowest to the highest. Savings of different findings may overlap: the verdict counts overlaps once.
       </dd>
       <dt>Confidence</dt>
       <dd>
@@ -44,6 +44,22 @@ function HowToRead() {
         .
       </dd>
     </dl>
+  );
+}
+
+function More({ head }: { head: Head }) {
+  const list = recordMore(head);
+  if (list.length === 0) return null;
+  return (
+    <>
+      <h3>See more in the next recording</h3>
+      {list.map(({ why, command }) => (
+        <>
+          <p>{why}</p>
+          <Code what={`the command: ${why}`} text={command} wrap />
+        </>
+      ))}
+    </>
   );
 }
 
@@ -103,6 +119,7 @@ export function About({ payload }: SectionProps) {
       <HowToRead />
       <h3>Recreate this page</h3>
       <Code what="the command" text={head.reproduce} wrap />
+      <More head={head} />
       <h3>Recording</h3>
       <Facts facts={processFacts(head)} />
       {options.length > 0 && <h3>Options of the recording</h3>}

@@ -196,7 +196,8 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
             ))}
           </ul>
           <p class="dim">
-            {points.length} of {kernels.length} kernels have the counters. A kernel near a slope is held by that memory;
+            Nsight Compute draws floating-point operations per byte; here it is warp instructions per 32-byte sector, in which
+            integer work and unneeded sectors count, too. {points.length} of {kernels.length} kernels have the counters. A kernel near a slope is held by that memory;
             one near the flat roof by issuing instructions; one far below both by latency, or by too few warps.
             {sheet !== null &&
               ` Datasheet: ${sheet.source}; issue at the clock that its single-precision rate implies.`}
