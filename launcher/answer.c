@@ -16,6 +16,7 @@
 
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/store/recording/recording.h"
 #include "preload/session/options.h"
 
 /* Longer than most traces take, and no wait that somebody would remember. */
@@ -33,6 +34,17 @@ static bool is_another_rank(void)
     unsigned ranks = 1;
     const char *rank = gmt_options_rank(&ranks);
     return rank != NULL && ranks > 1 && strcmp(rank, "0") != 0;
+}
+
+/* gmanalyze would wait for those that are still being written, and be ended meanwhile. */
+static bool are_finished(char *const *traces, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (gmt_recording_wait(traces[i], 0) == -ETIMEDOUT) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static int64_t now_ms(void)
@@ -152,7 +164,7 @@ void gmt_launcher_answer(char *const *traces, size_t count)
     if (is_another_rank()) {
         return;
     }
-    if (!gmt_launcher_is_quiet() && ask(traces, count, text)) {
+    if (!gmt_launcher_is_quiet() && are_finished(traces, count) && ask(traces, count, text)) {
         for (char *line = strtok_r(text, "\n", &rest); line != NULL;
              line = strtok_r(NULL, "\n", &rest)) {
             gmt_say(stderr, "gmtrace: %s\n", line);

@@ -173,4 +173,22 @@ for name in sys.argv[2:]:
 END
 fi
 
+# What to change first, in two lines each: of one trace as it is ranked, of several the most first.
+gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >slow.db
+expect 0 fixes slow.db
+[ "$(wc -l <out)" = 7 ] || fail "$(wc -l <out) lines"
+grep -qE '^do first: 1\.73 s -> 1\.3[0-9] s, 1\.2[0-9] x; all 11 findings: 1\.73 s -> 1\.2[0-9] s, 1\.3[0-9] x$' out ||
+    fail "what all bring is not said"
+grep -qE '^     pipeline_slow\.cu:176 · 1-2 lines · 1\.73 s -> 1\.5[0-9] s, 1\.1[0-9] x \(saves [0-9]+ to [0-9]+ ms, ' out ||
+    fail "place, effort and gain are not said"
+expect 0 fixes --top 1 slow.db fast.db
+[ "$(wc -l <out)" = 3 ] || fail "$(wc -l <out) lines of one fix"
+grep -q ' · in 1 of 2 traces, most in slow.db$' out || fail "the trace is not said"
+expect 0 fixes fast.db
+grep -qx 'no check found a saving that is a noticeable part of the run' out || fail "nothing found, and nothing said"
+expect 0 fixes --top 0 slow.db
+[ "$(grep -cE '^ *[0-9]+\. ' out)" = 11 ] || fail "not all findings"
+expect 2 fixes
+expect 3 fixes absent.db
+
 echo "gmanalyze: several traces as documented"
