@@ -34,11 +34,13 @@ void gmt_text_first(struct gmt_text_out *t, const struct gmt_report *r)
     }
     const char *all = gmt_answer_times(r, &r->combined);
     const char *few = gmt_answer_times(r, &r->first);
-    gmt_text_heading(t, all[0] == '\0' ? "Do first"
-                        : r->finding_count > count
-                            ? gmt_arena_text(r->arena, "Do first: %s; all %zu findings: %s", few,
-                                             r->finding_count, all)
-                            : gmt_arena_text(r->arena, "Do first: %s", all));
+    const char *title = all[0] == '\0' ? "Do first"
+                                       : gmt_arena_text(r->arena, "Do first: %s",
+                                                        r->finding_count > count ? few : all);
+    const char *both = gmt_arena_text(r->arena, "%s; all %zu findings: %s", title, r->finding_count,
+                                      all);
+    bool fits = gmt_clean_length(both) + 5 <= t->columns;
+    gmt_text_heading(t, all[0] != '\0' && r->finding_count > count && fits ? both : title);
     for (size_t i = 0; i < count; i++) {
         const struct gmt_finding *f = &r->findings[i];
         const char *gain = gmt_answer_gain(r, f), *sure = gmt_answer_certainty(r, f);
