@@ -195,7 +195,7 @@ static int store_static_version(sqlite3 *db)
     return gmt_database_exec(
         db, "UPDATE coverage SET detail = (SELECT 'version ' || max(substr(detail, "
             "length('for versions up to ') + 1)) || ' or later' FROM coverage WHERE kind = "
-            "'lookup_path' AND what LIKE 'cuGetProcAddress%') "
+            "'lookup_path' AND what IN ('cuGetProcAddress', 'cuGetProcAddress_v2')) "
             "WHERE kind = 'runtime' AND class = 'static' AND detail IS NULL AND 1 = "
             "(SELECT count(*) FROM coverage WHERE kind = 'runtime' AND class IN "
             "('static', 'is the runtime'))");
