@@ -77,12 +77,14 @@ struct gmt_collector_class {
     _Atomic uint32_t why;                  /* enum gmt_unmeasured that was met last, + 1 */
     _Atomic uint32_t suspected;            /* 1: a launch was measured that may wait for the host */
     _Atomic uint32_t wait_outcome;         /* enum gmt_wait_outcome */
+    _Atomic uint32_t trials;               /* launches whose caller was held in vain */
+    _Atomic uint32_t time_again;           /* 1: its time may be that of a first launch only */
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
 };
 
 /* What came of it when the caller of a launch that may wait for the host was held until its kernel had ended. */
 enum gmt_wait_outcome {
-    GMT_WAIT_UNTRIED, /* not done yet */
+    GMT_WAIT_UNTRIED, /* not done yet, or not often enough */
     GMT_WAIT_ENDED,   /* the kernel ended meanwhile: it does not wait for its caller */
     GMT_WAIT_IN_VAIN,
 };

@@ -231,7 +231,7 @@ Test(measure, one_that_does_not_end_holds_its_caller_for_a_short_time_and_says_w
     launch_that_may_wait(&kernel);
     uint64_t held_ns = gmt_clock_monotonic_ns() - began_ns;
     cr_expect_lt(held_ns, UINT64_C(500000000), "held for %llu ns", (unsigned long long)held_ns);
-    cr_expect_eq(kernel.wait_outcome, GMT_WAIT_IN_VAIN);
+    cr_expect_eq(kernel.wait_outcome, GMT_WAIT_UNTRIED, "it has another trial");
     cr_expect_eq(kernel.why, GMT_UNMEASURED_HOST_MEMORY + 1u);
     cr_expect_eq(begin(&other), GMT_GROUP_NONE);
     cr_expect_eq(other.why, GMT_UNMEASURED_WAITS + 1u);

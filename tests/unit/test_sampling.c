@@ -461,3 +461,34 @@ Test(sampling, a_long_kernel_that_may_wait_for_the_host_is_counted_by_sass)
     cr_expect_eq(launch(&classes[1], MS, MS), GMT_GROUP_SASS);
     cr_expect_eq(launch(&classes[0], MS, MS), GMT_GROUP_PATCHED);
 }
+
+/* The first launch may be the one that brings managed memory to the device. */
+Test(sampling, a_class_that_may_wait_for_the_host_has_three_trials)
+{
+    struct gmt_launch_call call = {.cls = &classes[0], .suspected = GMT_UNMEASURED_HOST_MEMORY};
+    for (unsigned i = 0; i < 3; i++) {
+        cr_expect_eq(classes[0].wait_outcome, GMT_WAIT_UNTRIED);
+        gmt_sampling_tried(&classes[0], false);
+    }
+    cr_expect_eq(classes[0].wait_outcome, GMT_WAIT_IN_VAIN);
+    cr_expect(gmt_sampling_is_trial(&call));
+    gmt_sampling_tried(&classes[1], false);
+    gmt_sampling_tried(&classes[1], true);
+    cr_expect_eq(classes[1].wait_outcome, GMT_WAIT_ENDED);
+    call.cls = &classes[1];
+    cr_expect_not(gmt_sampling_is_trial(&call));
+}
+
+Test(sampling, a_first_launch_that_waited_for_managed_memory_is_timed_again)
+{
+    begin(1000 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 20 * MS;
+    cr_assert_eq(launch(&classes[3], 0, MS), GMT_GROUP_HARDWARE);
+    cr_assert_eq(launch(&classes[0], 0, 20 * MS), GMT_GROUP_HARDWARE);
+    gmt_sampling_suspect(&sampling, &classes[0]);
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_NONE, "counting it would take 2 s");
+    kernel_ns[0] = 50 * US;
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
+}

@@ -22,6 +22,7 @@ static const struct {
 /* A launch that may wait for the host is held for so long: XLA's autotuner has kernels that wait for it for 100 ms, and then
  * say so. */
 #define HELD_NS UINT64_C(20000000)
+#define MOST_TRIALS 3u
 #define IN_VAIN_NS UINT64_C(50000000) /* what may wait is held for in vain, in all ... */
 #define IN_VAIN_PART 50u              /* ... and one fiftieth of the run */
 #define LEAST_SHARE 0.01              /* of the device time of all classes */
@@ -77,6 +78,15 @@ bool gmt_sampling_is_trial(const struct gmt_launch_call *call)
 {
     return call->suspected != GMT_MEASURABLE &&
            atomic_load(&call->cls->wait_outcome) != GMT_WAIT_ENDED;
+}
+
+void gmt_sampling_tried(struct gmt_collector_class *cls, bool ended)
+{
+    uint32_t outcome = ended ? GMT_WAIT_ENDED : GMT_WAIT_UNTRIED;
+    if (!ended && atomic_fetch_add(&cls->trials, 1) + 1 >= MOST_TRIALS) {
+        outcome = GMT_WAIT_IN_VAIN;
+    }
+    atomic_store(&cls->wait_outcome, outcome);
 }
 
 bool gmt_sampling_may_hold(const struct gmt_sampling *s, uint64_t now_ns)
@@ -210,6 +220,13 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         atomic_store(&cls->retry_ns, 0);
         s->waits.cls = s->waits.cls == cls ? NULL : s->waits.cls;
         return true;
+    }
+    if ((group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED) &&
+        atomic_load(&cls->suspected) != 0 &&
+        gmt_sampling_count(cls, GMT_GROUP_HARDWARE) < s->samples) {
+        atomic_store(&cls->time_again, 1); /* the first to touch managed memory runs long */
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        return false;
     }
     double wait_ns = (double)LONGEST_WAIT_NS;
     if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {

@@ -433,7 +433,7 @@ void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group 
     uint64_t waited_ns = gmt_clock_monotonic_ns();
     bool ended = gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call, group));
     if (call->suspected != GMT_MEASURABLE) {
-        atomic_store(&call->cls->wait_outcome, ended ? GMT_WAIT_ENDED : GMT_WAIT_IN_VAIN);
+        gmt_sampling_tried(call->cls, ended);
     }
     if (ended) {
         end_measured(call, group, 0);

@@ -108,7 +108,9 @@ static bool lacks(const struct gmt_sampling *s, const struct gmt_collector_class
     bool no_counts = lacks_counts(s, cls, GMT_GROUP_SASS) ||
                      lacks_counts(s, cls, GMT_GROUP_PATCHED);
     switch (group) {
-    case GMT_GROUP_HARDWARE: return !has_all(s, cls, group) && (!timed || !no_counts);
+    case GMT_GROUP_HARDWARE:
+        return !has_all(s, cls, group) &&
+               (!timed || !no_counts || atomic_load(&cls->time_again) != 0);
     case GMT_GROUP_SASS:
     case GMT_GROUP_PATCHED: return timed && lacks_counts(s, cls, group);
     default: return !has_all(s, cls, group) && has_all(s, cls, GMT_GROUP_HARDWARE) && !no_counts;
@@ -174,6 +176,9 @@ void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *c
                            enum gmt_counter_group group, uint64_t now_ns)
 {
     atomic_fetch_add_explicit(&cls->measured[group], 1, memory_order_relaxed);
+    if (group == GMT_GROUP_HARDWARE) {
+        atomic_store(&cls->time_again, 0);
+    }
     if (group != GMT_GROUP_SASS) {
         atomic_store_explicit(&s->last_need_ns, now_ns, memory_order_relaxed);
         atomic_store_explicit(&s->quiet, 0, memory_order_relaxed);

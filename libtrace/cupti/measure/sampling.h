@@ -135,10 +135,13 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
 uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
                                  uint32_t group);
 
-/* The first measured launch of a class that may wait for the host. Where it ends while its caller is held, the class is measured
+/* A measured launch of a class that may wait for the host, none of which has ended yet. Where it ends while its caller is held, the class is measured
  * like others, but counted by SASS only: a launch that the range profiler patches holds its caller inside of the driver. */
 void gmt_sampling_suspect(struct gmt_sampling *s, struct gmt_collector_class *cls);
 bool gmt_sampling_is_trial(const struct gmt_launch_call *call);
+/* A launch that may wait for the host has ended while its caller was held, or not: a class has three trials, as the first kernel
+ * to touch managed memory runs long (docs/cupti-notes.md, "Managed memory"). */
+void gmt_sampling_tried(struct gmt_collector_class *cls, bool ended);
 
 /* May the program be held now for something that may wait for it? 50 ms and 2 % of the run may be held for in vain. */
 bool gmt_sampling_may_hold(const struct gmt_sampling *s, uint64_t now_ns);

@@ -34,8 +34,8 @@ struct gmt_measuring {
      * free meanwhile, but nothing else is begun or ended. */
     _Atomic bool pending;
     _Atomic int captures_waiting; /* of those that are counted: for the end of a measured launch */
-    _Atomic bool end_wanted; /* the session has measured nothing for a while */
-    bool any_session;        /* one has run in this process */
+    _Atomic bool end_wanted;      /* the session has measured nothing for a while */
+    bool any_session;             /* one has run in this process */
 };
 
 extern struct gmt_measuring gmt_measuring;
