@@ -49,7 +49,7 @@ gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >slow.db
 gunzip -c "$GMT_SOURCE/tests/data/deep/reference_h200.db.gz" >counted.db
 python3 "$GMT_SOURCE/tests/rules/memory.py" "$GMANALYZE" "$asan" good.db slow.db many_kernels.db counted.db >memory ||
     fail "memory of the commands"
-[ "$(wc -l <memory)" = $((4 * 23)) ] || fail "commands were left out: $(cat memory)"
+[ "$(wc -l <memory)" = $((4 * 26)) ] || fail "commands were left out: $(cat memory)"
 
 # --- Twenty thousand things that the recorder could not do, for one reason: one line of them, with each once.
 make_trace missing.db golden/trace

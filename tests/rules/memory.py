@@ -32,6 +32,7 @@ def commands(trace: str, work: pathlib.Path):
     yield "all files", [*never, *files, trace], 1
     yield "--redact=paths", [*never, "--redact=paths", "--format", "html", trace], 1
     yield "--redact=names", [*never, "--redact=names", "--format", "html", trace], 1
+    yield "fixes", ["fixes", "--top", "0", trace], 1
     yield "two traces", [*never, "--format", "html", trace, trace], 2
     yield "--baseline", [*never, "--baseline", trace, trace], 2
     for form in "text", "json", "html":
