@@ -44,7 +44,11 @@
 #include "preload/state/waits.h"
 #include "preload/unwind/stack.h"
 
-#define START_WAIT_MS 500
+/* Starting takes 20 ms, but a second and more on a machine with many times as much to do as it has cores. */
+#define START_WAIT_NS UINT64_C(2000000000)
+#define START_WAIT_AGAIN_NS UINT64_C(100000000) /* where that was in vain */
+#define LONGEST_REST_NS \
+    16000000 /* hundreds of threads that look every ms would keep the starting one from it */
 
 static struct gmt_mutex mutex = GMT_MUTEX(START);
 static _Atomic bool refused; /* recording cannot be had in this process */
@@ -249,14 +253,19 @@ static void reset_tables(void)
  * which the caller holds (a library's constructor that calls CUDA). */
 static bool lock_start(void)
 {
-    const struct timespec rest = {.tv_nsec = 1000000};
+    static _Atomic bool in_vain;
+    struct timespec rest = {.tv_nsec = 1000000};
+    uint64_t limit_ns = atomic_load(&in_vain) ? START_WAIT_AGAIN_NS : START_WAIT_NS;
+    uint64_t began_ns = gmt_clock_monotonic_ns();
     int saved_errno = errno;
-    for (int tries = 0; !gmt_mutex_try(&mutex); tries++) {
-        if (tries == START_WAIT_MS) {
+    while (!gmt_mutex_try(&mutex)) {
+        if (gmt_clock_monotonic_ns() - began_ns >= limit_ns) {
+            atomic_store(&in_vain, true);
             atomic_fetch_add_explicit(&gmt_missed_calls, 1, memory_order_relaxed);
             return false;
         }
         (void)nanosleep(&rest, NULL);
+        rest.tv_nsec += rest.tv_nsec < LONGEST_REST_NS ? rest.tv_nsec : 0;
         errno = saved_errno;
     }
     return true;
