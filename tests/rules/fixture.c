@@ -169,6 +169,18 @@ const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const ch
     return &fixture->report.findings[0];
 }
 
+size_t gmt_fixture_reports(const char *name, const char *rule, const char *sql)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, name);
+    gmt_fixture_sql(&fixture, sql);
+    gmt_fixture_analyze(&fixture, rule);
+    size_t reports = fixture.report.finding_count + fixture.report.note_count;
+    gmt_fixture_free(&fixture);
+    return reports;
+}
+
 static void list(FILE *out, const char *kind, const struct gmt_finding *findings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
