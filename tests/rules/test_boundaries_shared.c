@@ -6,15 +6,6 @@
 
 #include "tests/rules/fixture.h"
 
-/* The two sides of a boundary: no report after `silent`, and one after `reported`. */
-static void expect_edge(const char *name, const char *rule, const char *silent,
-                        const char *reported)
-{
-    cr_expect_eq(gmt_fixture_reports(name, rule, silent), 0, "%s reports after %s", rule, silent);
-    cr_expect_eq(gmt_fixture_reports(name, rule, reported), 1, "%s is silent after %s", rule,
-                 reported);
-}
-
 /* Loads of 4-byte words, 6 million of full warps, so 6 million passes without conflicts. */
 static void expect_degree(double wavefronts, const char *degree)
 {
@@ -45,7 +36,7 @@ Test(boundaries_shared, conflicts_near_a_whole_number_have_that_many_ways)
 
 Test(boundaries_shared, stores_of_half_a_warp_and_less_are_a_serial_fill)
 {
-    expect_edge("fixtures/GM402_positive", "GM402", BYTES_PER_STORE("20"), BYTES_PER_STORE("16"));
+    gmt_fixture_expect_edge("GM402_positive", BYTES_PER_STORE("20"), BYTES_PER_STORE("16"));
 }
 
 /* 32 warps with two results each make 64 stores. One load for each store, in 20000 blocks. */
@@ -57,7 +48,7 @@ Test(boundaries_shared, stores_of_half_a_warp_and_less_are_a_serial_fill)
 
 Test(boundaries_shared, more_stores_than_a_block_has_results_are_a_tile)
 {
-    expect_edge("fixtures/GM402_positive", "GM402", STORES_PER_BLOCK("60"), STORES_PER_BLOCK("70"));
+    gmt_fixture_expect_edge("GM402_positive", STORES_PER_BLOCK("60"), STORES_PER_BLOCK("70"));
 }
 
 /* 100 stores per block beside ever more loads; 2.56 million other memory instructions. */
@@ -67,11 +58,12 @@ Test(boundaries_shared, more_stores_than_a_block_has_results_are_a_tile)
 
 Test(boundaries_shared, a_serial_fill_is_a_part_of_the_memory_instructions)
 {
-    expect_edge("fixtures/GM402_positive", "GM402",
-                STORES_OF_A_TILE "UPDATE kernel_counters SET value = 2e6 / 0.04 - 2e6 - 2.56e6 "
-                                 "WHERE metric_id = 5",
-                STORES_OF_A_TILE "UPDATE kernel_counters SET value = 2e6 / 0.06 - 2e6 - 2.56e6 "
-                                 "WHERE metric_id = 5");
+    gmt_fixture_expect_edge(
+        "GM402_positive",
+        STORES_OF_A_TILE "UPDATE kernel_counters SET value = 2e6 / 0.04 - 2e6 - 2.56e6 "
+                         "WHERE metric_id = 5",
+        STORES_OF_A_TILE "UPDATE kernel_counters SET value = 2e6 / 0.06 - 2e6 - 2.56e6 "
+                         "WHERE metric_id = 5");
 }
 
 /* One warp of eight works, as the barrier shows; a reduction stores far less than it loads. */
@@ -79,11 +71,12 @@ Test(boundaries_shared, a_serial_fill_is_a_part_of_the_memory_instructions)
 
 Test(boundaries_shared, a_fill_stores_a_good_part_of_what_it_loads)
 {
-    expect_edge("fixtures/GM402_negative", "GM402",
-                ONE_WARP_WORKS "UPDATE kernel_counters SET value = 0.45 * (SELECT value FROM "
-                               "kernel_counters WHERE metric_id = 1) WHERE metric_id = 8",
-                ONE_WARP_WORKS "UPDATE kernel_counters SET value = 0.55 * (SELECT value FROM "
-                               "kernel_counters WHERE metric_id = 1) WHERE metric_id = 8");
+    gmt_fixture_expect_edge(
+        "GM402_negative",
+        ONE_WARP_WORKS "UPDATE kernel_counters SET value = 0.45 * (SELECT value FROM "
+                       "kernel_counters WHERE metric_id = 1) WHERE metric_id = 8",
+        ONE_WARP_WORKS "UPDATE kernel_counters SET value = 0.55 * (SELECT value FROM "
+                       "kernel_counters WHERE metric_id = 1) WHERE metric_id = 8");
 }
 
 /* Resident warps times cycles of all multiprocessors: what waits at barriers are a part of. */
@@ -97,8 +90,8 @@ Test(boundaries_shared, blocks_that_hardly_wait_at_barriers_are_left_alone)
     static const char above[] = "UPDATE kernel_counters SET value = 0.11 * " WARP_CYCLES
                                 " WHERE metric_id = 55";
 
-    expect_edge("fixtures/GM402_positive", "GM402", below, above);
-    expect_edge("fixtures/GM505_positive", "GM505", below, above);
+    gmt_fixture_expect_edge("GM402_positive", below, above);
+    gmt_fixture_expect_edge("GM505_positive", below, above);
 }
 
 /* With 128 registers, one such block is resident. Two of 512 threads fit where one of the largest does. */
@@ -109,15 +102,16 @@ Test(boundaries_shared, blocks_that_hardly_wait_at_barriers_are_left_alone)
 
 Test(boundaries_shared, smaller_blocks_are_proposed_for_large_ones)
 {
-    expect_edge("fixtures/GM505_positive", "GM505", ONE_BLOCK_OF("480"), ONE_BLOCK_OF("512"));
+    gmt_fixture_expect_edge("GM505_positive", ONE_BLOCK_OF("480"), ONE_BLOCK_OF("512"));
 }
 
 /* 1.88 GB are staged. A tile that is read less than every second time was staged for little. */
 Test(boundaries_shared, a_tile_that_is_read_every_second_time_is_read)
 {
-    expect_edge("fixtures/GM403_positive", "GM403",
-                "UPDATE kernel_counters SET value = 0.55 * 1884160000 WHERE metric_id = 7",
-                "UPDATE kernel_counters SET value = 0.45 * 1884160000 WHERE metric_id = 7");
+    gmt_fixture_expect_edge(
+        "GM403_positive",
+        "UPDATE kernel_counters SET value = 0.55 * 1884160000 WHERE metric_id = 7",
+        "UPDATE kernel_counters SET value = 0.45 * 1884160000 WHERE metric_id = 7");
 }
 
 /* Of 4 bytes per lane: what is loaded, as so many times what is staged. */
@@ -129,12 +123,11 @@ Test(boundaries_shared, a_tile_that_is_read_every_second_time_is_read)
 /* The first load of each byte fills the tile; all of it has to be loaded once more. */
 Test(boundaries_shared, loads_beyond_the_fill_read_the_whole_tile_again)
 {
-    expect_edge("fixtures/GM403_positive", "GM403", LOADS_PER_STAGED("1.8"),
-                LOADS_PER_STAGED("2.2"));
+    gmt_fixture_expect_edge("GM403_positive", LOADS_PER_STAGED("1.8"), LOADS_PER_STAGED("2.2"));
 }
 
 /* A reduction loads far more than it ever stages: a sum per warp. */
 Test(boundaries_shared, a_tile_is_fed_by_a_part_of_the_loads)
 {
-    expect_edge("fixtures/GM403_positive", "GM403", LOADS_PER_STAGED("70"), LOADS_PER_STAGED("60"));
+    gmt_fixture_expect_edge("GM403_positive", LOADS_PER_STAGED("70"), LOADS_PER_STAGED("60"));
 }
