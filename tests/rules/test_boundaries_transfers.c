@@ -2,51 +2,19 @@
 /* Where rules about copies begin and end to speak: the same trace just on either side of each boundary. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyzer/memory/engine_gap.h"
-#include "tests/rules/fixture.h"
-
-/* Changes the fixture that the rule speaks of by an SQL text with numbers, as printf has it. */
-__attribute__((format(printf, 3, 4))) static void load(struct gmt_fixture *fixture,
-                                                       const char *rule, const char *format, ...)
-{
-    char sql[4096];
-    va_list args;
-
-    va_start(args, format);
-    int n = vsnprintf(sql, sizeof(sql), format, args);
-    va_end(args);
-    cr_assert(n > 0 && (size_t)n < sizeof(sql));
-    gmt_fixture_load_positive(fixture, rule, sql);
-}
-
-/* Analyses and frees: findings, not notes. */
-static size_t findings(struct gmt_fixture *fixture, const char *rule)
-{
-    gmt_fixture_analyze(fixture, rule);
-    size_t n = fixture->report.finding_count;
-    gmt_fixture_free(fixture);
-    return n;
-}
-
-static size_t notes(struct gmt_fixture *fixture, const char *rule)
-{
-    gmt_fixture_analyze(fixture, rule);
-    size_t n = fixture->report.finding_count == 0 ? fixture->report.note_count : 0;
-    gmt_fixture_free(fixture);
-    return n;
-}
+#include "tests/rules/boundary.h"
 
 /* A thousand copies side by side, at 12 us each, that one copy could do. */
 static void load_run_of(struct gmt_fixture *fixture, int bytes)
 {
-    load(fixture, "GM101",
-         "UPDATE transfer SET bytes = %d, dst = 1048576 + (id - 1) * %d, begin_ns = 1000000 + "
-         "id * 20000, end_ns = 1012000 + id * 20000",
-         bytes, bytes);
+    gmt_boundary_load(
+        fixture, "GM101",
+        "UPDATE transfer SET bytes = %d, dst = 1048576 + (id - 1) * %d, begin_ns = 1000000 + "
+        "id * 20000, end_ns = 1012000 + id * 20000",
+        bytes, bytes);
 }
 
 /*
@@ -58,9 +26,9 @@ Test(boundaries_transfers, a_copy_is_small_while_its_time_is_latency)
     struct gmt_fixture fixture;
 
     load_run_of(&fixture, 53000);
-    cr_expect_eq(findings(&fixture, "GM101"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM101"), 1);
     load_run_of(&fixture, 57000);
-    cr_expect_eq(findings(&fixture, "GM101"), 0);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM101"), 0);
 }
 
 /* On the software device, for which there is no model. */
@@ -74,7 +42,7 @@ static size_t findings_without_a_model(int bytes)
     gmt_fixture_sql(&fixture, sql);
     free(sql);
     gmt_fixture_drop_model(&fixture);
-    return findings(&fixture, "GM101");
+    return gmt_boundary_findings(&fixture, "GM101");
 }
 
 /* Nothing says then how long the bus takes for the bytes: only one page is small for certain. */
@@ -89,10 +57,10 @@ Test(boundaries_transfers, a_read_back_is_a_scalar_up_to_a_few_counters)
 {
     struct gmt_fixture fixture;
 
-    load(&fixture, "GM109", "UPDATE transfer SET bytes = %d", 256);
-    cr_expect_eq(findings(&fixture, "GM109"), 1);
-    load(&fixture, "GM109", "UPDATE transfer SET bytes = %d", 260);
-    cr_expect_eq(findings(&fixture, "GM109"), 0);
+    gmt_boundary_load(&fixture, "GM109", "UPDATE transfer SET bytes = %d", 256);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM109"), 1);
+    gmt_boundary_load(&fixture, "GM109", "UPDATE transfer SET bytes = %d", 260);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM109"), 0);
 }
 
 /* Up to 64 KiB the runtime has copied the bytes into its own buffer when the call returns. */
@@ -100,10 +68,10 @@ Test(boundaries_transfers, what_is_staged_at_once_holds_no_caller)
 {
     struct gmt_fixture fixture;
 
-    load(&fixture, "GM103", "UPDATE transfer SET bytes = %d", 65536);
-    cr_expect_eq(findings(&fixture, "GM103"), 0);
-    load(&fixture, "GM103", "UPDATE transfer SET bytes = %d", 65537);
-    cr_expect_eq(findings(&fixture, "GM103"), 1);
+    gmt_boundary_load(&fixture, "GM103", "UPDATE transfer SET bytes = %d", 65536);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM103"), 0);
+    gmt_boundary_load(&fixture, "GM103", "UPDATE transfer SET bytes = %d", 65537);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM103"), 1);
 }
 
 /*
@@ -112,14 +80,15 @@ Test(boundaries_transfers, what_is_staged_at_once_holds_no_caller)
  */
 static void load_read_backs(struct gmt_fixture *fixture, int idle_ns)
 {
-    load(fixture, "GM109",
-         "UPDATE launch SET begin_ns = 60000000 + (seq - 1) * (1000000 + %d);"
-         "UPDATE launch SET end_ns = begin_ns + 5000, device_start_ns = begin_ns + 10000, "
-         "device_end_ns = begin_ns + 1010000;"
-         "UPDATE transfer SET begin_ns = (SELECT end_ns FROM launch WHERE seq = transfer.id);"
-         "UPDATE transfer SET end_ns = begin_ns + 1012000, device_start_ns = begin_ns + 1006000, "
-         "device_end_ns = begin_ns + 1007000",
-         idle_ns);
+    gmt_boundary_load(
+        fixture, "GM109",
+        "UPDATE launch SET begin_ns = 60000000 + (seq - 1) * (1000000 + %d);"
+        "UPDATE launch SET end_ns = begin_ns + 5000, device_start_ns = begin_ns + 10000, "
+        "device_end_ns = begin_ns + 1010000;"
+        "UPDATE transfer SET begin_ns = (SELECT end_ns FROM launch WHERE seq = transfer.id);"
+        "UPDATE transfer SET end_ns = begin_ns + 1012000, device_start_ns = begin_ns + 1006000, "
+        "device_end_ns = begin_ns + 1007000",
+        idle_ns);
 }
 
 Test(boundaries_transfers, read_backs_of_a_busy_device_are_a_note)
@@ -127,43 +96,45 @@ Test(boundaries_transfers, read_backs_of_a_busy_device_are_a_note)
     struct gmt_fixture fixture;
 
     load_read_backs(&fixture, 24000);
-    cr_expect_eq(findings(&fixture, "GM109"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM109"), 1);
     load_read_backs(&fixture, 18500);
-    cr_expect_eq(notes(&fixture, "GM109"), 1);
+    cr_expect_eq(gmt_boundary_notes(&fixture, "GM109"), 1);
 }
 
 /* Step by step: an upload of `upload_us`, and 1 ms of a kernel on it. */
 static void load_steps(struct gmt_fixture *fixture, int upload_us)
 {
-    load(fixture, "GM108",
-         "DELETE FROM transfer WHERE id > 100; UPDATE transfer SET end_ns = begin_ns + 10000 + "
-         "1000 * %d, device_start_ns = begin_ns + 5000, device_end_ns = begin_ns + 5000 + 1000 * "
-         "%d",
-         upload_us, upload_us);
+    gmt_boundary_load(
+        fixture, "GM108",
+        "DELETE FROM transfer WHERE id > 100; UPDATE transfer SET end_ns = begin_ns + 10000 + "
+        "1000 * %d, device_start_ns = begin_ns + 5000, device_end_ns = begin_ns + 5000 + 1000 * "
+        "%d",
+        upload_us, upload_us);
 }
 
 /* With two streams nine of ten uploads run beside a kernel: 0.9 * 126 us are a tenth of 1126 us. */
-Test(boundaries_transfers, a_pipeline_that_shortens_a_loop_by_less_than_a_tenth_is_a_note)
+Test(boundaries_transfers, a_pipeline_that_shortens_a_loop_by_little_is_a_note)
 {
     struct gmt_fixture fixture;
 
     load_steps(&fixture, 130);
-    cr_expect_eq(findings(&fixture, "GM108"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM108"), 1);
     load_steps(&fixture, 120);
-    cr_expect_eq(notes(&fixture, "GM108"), 1);
+    cr_expect_eq(gmt_boundary_notes(&fixture, "GM108"), 1);
 }
 
 /* Ten times, `bytes` go to the host after a kernel, and return `host_ns` later. */
 static void load_host_steps(struct gmt_fixture *fixture, int bytes, int host_ns)
 {
-    load(fixture, "GM115",
-         "UPDATE launch SET begin_ns = 1000000 + (seq - 1) * 9000000;"
-         "UPDATE launch SET end_ns = begin_ns + 5000, device_start_ns = begin_ns + 10000, "
-         "device_end_ns = begin_ns + 1010000;"
-         "UPDATE transfer SET bytes = %d, begin_ns = (SELECT device_end_ns FROM launch WHERE seq = "
-         "transfer.id %% 100) + CASE WHEN id > 100 THEN 85000 + %d ELSE 0 END;"
-         "UPDATE transfer SET end_ns = begin_ns + 85000",
-         bytes, host_ns);
+    gmt_boundary_load(
+        fixture, "GM115",
+        "UPDATE launch SET begin_ns = 1000000 + (seq - 1) * 9000000;"
+        "UPDATE launch SET end_ns = begin_ns + 5000, device_start_ns = begin_ns + 10000, "
+        "device_end_ns = begin_ns + 1010000;"
+        "UPDATE transfer SET bytes = %d, begin_ns = (SELECT device_end_ns FROM launch WHERE seq = "
+        "transfer.id %% 100) + CASE WHEN id > 100 THEN 85000 + %d ELSE 0 END;"
+        "UPDATE transfer SET end_ns = begin_ns + 85000",
+        bytes, host_ns);
 }
 
 /*
@@ -175,9 +146,9 @@ Test(boundaries_transfers, a_step_of_the_host_is_no_longer_than_a_pass_over_the_
     struct gmt_fixture fixture;
 
     load_host_steps(&fixture, 1 << 20, 4200000);
-    cr_expect_eq(findings(&fixture, "GM115"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM115"), 1);
     load_host_steps(&fixture, 1 << 20, 4400000);
-    cr_expect_eq(findings(&fixture, "GM115"), 0);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM115"), 0);
 }
 
 /* A page takes 16 us: the rest is what waking up and calling take. */
@@ -186,9 +157,9 @@ Test(boundaries_transfers, a_step_of_the_host_on_few_bytes_may_take_as_long_as_w
     struct gmt_fixture fixture;
 
     load_host_steps(&fixture, 4096, 110000);
-    cr_expect_eq(findings(&fixture, "GM115"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM115"), 1);
     load_host_steps(&fixture, 4096, 120000);
-    cr_expect_eq(findings(&fixture, "GM115"), 0);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM115"), 0);
 }
 
 static double still_of_gap(int64_t gap_ns)
@@ -218,8 +189,8 @@ static double still_before_next_kernel(int gap_ns)
 {
     struct gmt_fixture fixture;
 
-    load(&fixture, "GM115", "UPDATE launch SET device_start_ns = begin_ns + %d WHERE seq > 1",
-         gap_ns);
+    gmt_boundary_load(&fixture, "GM115",
+                      "UPDATE launch SET device_start_ns = begin_ns + %d WHERE seq > 1", gap_ns);
     const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM115");
     double still_ns = gmt_fixture_evidence(f, "device_stood_still");
     gmt_fixture_free(&fixture);
@@ -240,10 +211,10 @@ Test(boundaries_transfers, little_mapped_memory_is_a_flag_or_a_result)
 {
     struct gmt_fixture fixture;
 
-    load(&fixture, "GM112", "UPDATE host_allocation SET bytes = %d", 1048576);
-    cr_expect_eq(findings(&fixture, "GM112"), 1);
-    load(&fixture, "GM112", "UPDATE host_allocation SET bytes = %d", 1048572);
-    cr_expect_eq(notes(&fixture, "GM112"), 1);
+    gmt_boundary_load(&fixture, "GM112", "UPDATE host_allocation SET bytes = %d", 1048576);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM112"), 1);
+    gmt_boundary_load(&fixture, "GM112", "UPDATE host_allocation SET bytes = %d", 1048572);
+    cr_expect_eq(gmt_boundary_notes(&fixture, "GM112"), 1);
 }
 
 /*
@@ -254,7 +225,7 @@ static size_t overwritten_of(int pieces)
 {
     struct gmt_fixture fixture;
 
-    load(
+    gmt_boundary_load(
         &fixture, "GM107",
         "DELETE FROM transfer; WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
         "WHERE i < 2 * %d - 1) INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, "
@@ -281,12 +252,13 @@ Test(boundaries_transfers, uploads_that_many_others_follow_are_let_go)
 /* An upload of `bytes` to where kernels look, while the other buffer lives that no kernel is given. */
 static void load_possible_table(struct gmt_fixture *fixture, int bytes)
 {
-    load(fixture, "GM205",
-         "INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, "
-         "result, stack_id, capturing, direction, blocking, bytes, dst, src, dst_class, src_class, "
-         "dst_allocation_id) VALUES (1, 1, 1, 1, 1, 5000000, 5010000, 0, 1, 0, 'h2d', 1, %d, "
-         "1099511627776, 4096, 'device', 'pinned', 1)",
-         bytes);
+    gmt_boundary_load(
+        fixture, "GM205",
+        "INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, "
+        "result, stack_id, capturing, direction, blocking, bytes, dst, src, dst_class, src_class, "
+        "dst_allocation_id) VALUES (1, 1, 1, 1, 1, 5000000, 5010000, 0, 1, 0, 'h2d', 1, %d, "
+        "1099511627776, 4096, 'device', 'pinned', 1)",
+        bytes);
 }
 
 /* 8192 pointers are more than kernels are given at once: larger uploads are data. */
@@ -295,7 +267,7 @@ Test(boundaries_transfers, a_large_upload_is_no_table_of_pointers)
     struct gmt_fixture fixture;
 
     load_possible_table(&fixture, 65536);
-    cr_expect_eq(findings(&fixture, "GM205"), 0);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM205"), 0);
     load_possible_table(&fixture, 65544);
-    cr_expect_eq(findings(&fixture, "GM205"), 1);
+    cr_expect_eq(gmt_boundary_findings(&fixture, "GM205"), 1);
 }
