@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "analyzer/commands/profile.h"
-#include "analyzer/commands/trace_events.h"
+#include "analyzer/export/trace_events.h"
 
 static const struct {
     const char *unit, *title;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The product's sources include headers of ours by their path from the root, and so find no other of the same name.
-# template.h is made by the build.
+# template.h is made by the build. And no folder of theirs is so full that nothing is found in it.
 set -euo pipefail
 cd "$GMT_SOURCE"
 list=$(mktemp)
@@ -23,4 +23,12 @@ if [ "$count" -lt 1000 ]; then
     echo "FAIL: only $count includes were found"
     wrong=1
 fi
+most=45
+while read -r files folder; do
+    if [ "$files" -gt $most ]; then
+        echo "FAIL: $folder has $files files, more than $most: which two things is it?"
+        wrong=1
+    fi
+done < <(find analyzer kernels launcher libtrace preload recorder reports -path '*/node_modules' -prune -o -path '*/models' -prune \
+    -o -type f -printf '%h\n' | sort | uniq -c)
 exit $wrong

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyzer/commands/export_names.h"
+#include "analyzer/export/export_names.h"
 #include "libtrace/store/db/database.h"
 #include "tests/rules/fixture.h"
 

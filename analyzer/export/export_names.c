@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rows of a trace are called, for writing it in another format. */
-#include "analyzer/commands/export_names.h"
+#include "analyzer/export/export_names.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rows of a trace are called, for writing it in another format. */
-#ifndef GMT_ANALYZER_COMMANDS_EXPORT_NAMES_H
-#define GMT_ANALYZER_COMMANDS_EXPORT_NAMES_H
+#ifndef GMT_ANALYZER_EXPORT_EXPORT_NAMES_H
+#define GMT_ANALYZER_EXPORT_EXPORT_NAMES_H
 
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A writer of the trace event format (JSON object form), as ui.perfetto.dev and chrome://tracing read it. */
-#include "analyzer/commands/trace_events.h"
+#include "analyzer/export/trace_events.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A writer of the trace event format (JSON object form), as ui.perfetto.dev and chrome://tracing read it. */
-#ifndef GMT_ANALYZER_COMMANDS_TRACE_EVENTS_H
-#define GMT_ANALYZER_COMMANDS_TRACE_EVENTS_H
+#ifndef GMT_ANALYZER_EXPORT_TRACE_EVENTS_H
+#define GMT_ANALYZER_EXPORT_TRACE_EVENTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
