@@ -15,6 +15,7 @@
 /* A finding of one trace, or the same one of several: the words are those of where it saves most. */
 struct fix {
     const char *action, *how, *trace; /* how: place, effort, gain and how sure it is */
+    const char *note;                 /* why the place has no better name; NULL: it needs none */
     double best_ns, excess_bytes;
     char fingerprint[17];
     size_t traces;
@@ -63,6 +64,9 @@ static void add(struct fixes *fixes, const struct gmt_report *r, const struct gm
         *fix = (struct fix){.action = gmt_arena_text(&fixes->arena, "%s", f->action),
                             .how = how_of(&fixes->arena, r, f),
                             .trace = r->trace_path,
+                            .note = f->where.note != NULL
+                                        ? gmt_arena_text(&fixes->arena, "%s", f->where.note)
+                                        : NULL,
                             .best_ns = known(f->saving.best_ns),
                             .excess_bytes = known(f->excess_bytes)};
         snprintf(fix->fingerprint, sizeof(fix->fingerprint), "%s", f->fingerprint);
@@ -119,6 +123,17 @@ static void print_title(const struct fixes *fixes, size_t shown, bool alone)
     }
 }
 
+/* The first reason why a place that is shown has no better name. */
+static void print_note(const struct fixes *fixes, size_t shown)
+{
+    for (size_t i = 0; i < shown; i++) {
+        if (fixes->rows[i].note != NULL) {
+            gmt_say(stdout, "     names: %s\n", fixes->rows[i].note);
+            return;
+        }
+    }
+}
+
 static void print(struct fixes *fixes, const struct gmt_analyze_options *options)
 {
     bool alone = options->trace_count == 1;
@@ -148,6 +163,7 @@ static void print(struct fixes *fixes, const struct gmt_analyze_options *options
                     fixes->analysed, fix->trace);
         }
     }
+    print_note(fixes, shown);
 }
 
 int gmt_command_fixes(int argc, char **argv)

@@ -105,18 +105,37 @@ static void card_parts(struct gmt_text_out *t, const struct gmt_finding *f)
 }
 
 /* Why its place has no better name: what was said of a finding before is not said again. */
-static void card_note(struct gmt_text_out *t, const struct gmt_report *r,
-                      const struct gmt_finding *f)
+static bool has_new_note(const struct gmt_report *r, const struct gmt_finding *f)
 {
     if (f->where.note == NULL) {
-        return;
+        return false;
     }
     for (const struct gmt_finding *before = r->findings; before < f; before++) {
         if (before->where.note != NULL && strcmp(before->where.note, f->where.note) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void card_note(struct gmt_text_out *t, const struct gmt_report *r,
+                      const struct gmt_finding *f)
+{
+    if (has_new_note(r, f)) {
+        gmt_text_wrap(t, 5, "names   ", f->where.note);
+    }
+}
+
+/* Below findings that have a line each: the first reason why one of them has no better name. */
+static void brief_note(struct gmt_text_out *t, const struct gmt_report *r, size_t first,
+                       size_t shown)
+{
+    for (size_t i = first; i < shown; i++) {
+        if (has_new_note(r, &r->findings[i])) {
+            gmt_text_wrap(t, 5, "names   ", r->findings[i].where.note);
             return;
         }
     }
-    gmt_text_wrap(t, 5, "names   ", f->where.note);
 }
 
 static void card_graph(struct gmt_text_out *t, const struct gmt_finding *f)
@@ -247,6 +266,9 @@ static void finding_list(struct gmt_text_out *t, const struct gmt_report *r)
         }
     }
     bool briefly = none || (cards > 0 && cards < shown);
+    if (briefly) {
+        brief_note(t, r, none ? 0 : cards, shown);
+    }
     if (shown < r->finding_count) {
         fprintf(t->out, "     … and %zu smaller findings (--top 0 shows all)\n\n",
                 r->finding_count - shown);

@@ -80,4 +80,17 @@ if [ -x "$GMT_BUILD/bin/pipeline_slow_shared" ]; then
     answer simulated | grep -q '^do first' || fail "nothing is first: $(cat simulated.err)"
     grep -qE '^gmtrace: +pipeline_slow\.cu:[0-9]+ · ' simulated.err || fail "no line is named: $(cat simulated.err)"
     ! answer simulated | grep -qE '[0-9] (ns|µs|ms|s)\b' || fail "times of the software device: $(cat simulated.err)"
+
+    # Without line numbers the places are addresses: what helps is said, once, and in the report, too.
+    strip --strip-debug -o bare "$GMT_BUILD/bin/pipeline_slow_shared"
+    run bare "$gmtrace" --device sim -o bare.db ./bare --size 512 --frames 1
+    equal "status without line numbers" 0 "$(cat bare.status)"
+    note='bare has no line numbers: compile it with -g, '
+    [ "$(grep -cF "$note" bare.err)" = 1 ] || fail "nothing helps to name lines: $(cat bare.err)"
+    "$GMT_BUILD/bin/gmanalyze" --top 3 bare.db >bare.txt
+    "$GMT_BUILD/bin/gmanalyze" bare.db >bare.brief
+    for report in bare.txt bare.brief; do
+        [ "$(grep -cF "names   $note" $report)" = 1 ] || fail "$report: $(cat $report)"
+    done
+    ! grep -qF 'no line numbers' simulated.err || fail "a place with a line needs no help"
 fi
