@@ -24,15 +24,34 @@ gmt_command_function *gmt_command_find(const char *name)
     return NULL;
 }
 
+/* The one command that begins so; NULL: none, or several. */
+static const char *begun(const char *name)
+{
+    enum { SHORTEST = 3 };
+    const char *found = NULL;
+    size_t length = strlen(name), count = 0;
+
+    for (size_t i = 0; i < GMT_COMMANDS && length >= SHORTEST; i++) {
+        if (strncmp(gmt_command_words[i].name, name, length) == 0) {
+            found = gmt_command_words[i].name;
+            count++;
+        }
+    }
+    return count == 1 ? found : NULL;
+}
+
 const char *gmt_command_nearest(const char *name)
 {
-    const char *names[GMT_COMMANDS];
+    const char *names[GMT_COMMANDS], *near;
 
+    if (name[0] == '-' || access(name, F_OK) == 0) {
+        return NULL;
+    }
     for (size_t i = 0; i < GMT_COMMANDS; i++) {
         names[i] = gmt_command_words[i].name;
     }
-    return name[0] != '-' && access(name, F_OK) != 0 ? gmt_nearest(name, names, GMT_COMMANDS)
-                                                     : NULL;
+    near = gmt_nearest(name, names, GMT_COMMANDS);
+    return near != NULL ? near : begun(name);
 }
 
 /* ---- help ------------------------------------------------------------------------------------- */
@@ -46,7 +65,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     }
     *command = gmt_command_find(argument);
     if (*command == NULL) {
-        gmt_command_wrong(state, "no command '%s'", argument);
+        const char *meant = gmt_command_nearest(argument);
+
+        gmt_command_wrong(state, "no command '%s'%s%s%s", argument,
+                          meant != NULL ? "; did you mean '" : "", meant != NULL ? meant : "",
+                          meant != NULL ? "'?" : "");
     }
     return 0;
 }

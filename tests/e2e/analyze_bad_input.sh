@@ -40,6 +40,23 @@ if [ "$(id -u)" != 0 ]; then
     refused "a file without permission" closed.db
 fi
 
+# The beginning of a command, and a mistyped one behind help, are answered with what was likely meant.
+while read -r words; do
+    status=0
+    # shellcheck disable=SC2086 # several words
+    "$gmanalyze" ${words%|*} >bad.out 2>bad.err || status=$?
+    equal "status of ${words%|*}" 2 $status
+    grep -qF "did you mean '${words#*|}'?" bad.err || fail "${words%|*}: $(cat bad.err)"
+done <<'END'
+fix good.db|gmanalyze fixes
+sym good.db|gmanalyze symbolize
+help fixe|fixes
+help dif|diff
+END
+# Two letters are too few to guess by.
+! "$gmanalyze" li good.db >bad.out 2>bad.err || fail "li is taken"
+! grep -q 'did you mean' bad.err || fail "a command is guessed: $(cat bad.err)"
+
 status=0
 "$gmanalyze" --no-such-option good.db >/dev/null 2>&1 || status=$?
 equal "status on bad usage" 2 $status
