@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/trace/open.h"
@@ -82,8 +83,12 @@ int gmt_command_recover(int argc, char **argv)
         gmt_time_limit_process_end();
     }
     if (rc != 0) {
+        bool has_no_spool = rc == -ENOENT && access(spool, F_OK) != 0;
+
         gmt_say(stderr, "gmanalyze: %s: no trace was made: %s\n",
-                rc == -EEXIST ? output : options.spool, gmt_recording_explain(rc));
+                rc == -EEXIST ? output : options.spool,
+                has_no_spool ? "it has no spool; a finished trace needs none"
+                             : gmt_recording_explain(rc));
         return GMT_EXIT_UNREADABLE;
     }
     if (gmt_trace_open(output, GMT_TRACE_ALLOW_INCOMPLETE, &db, message, sizeof(message)) != 0) {

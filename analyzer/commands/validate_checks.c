@@ -140,7 +140,7 @@ const struct gmt_check gmt_checks[] = {
      "kind = 'records')", GMT_CHECK_FAILED, 0},
     {"losses", "nothing was lost", "SELECT count || ' x ' || kind || CASE detail WHEN '' THEN '' ELSE ' (' || detail || ')' END "
      "FROM loss WHERE count > 0", GMT_CHECK_WARNING, 0},
-    {"capabilities", "nothing that was asked for could not be recorded",
+    {"capabilities", "what was asked for could be recorded",
      "SELECT name || ' ' || state || coalesce(': ' || detail, '') FROM capability WHERE state IN ('missing', 'partial')",
      GMT_CHECK_WARNING, 0},
 };

@@ -40,6 +40,12 @@ if [ "$(id -u)" != 0 ]; then
     refused "a file without permission" closed.db
 fi
 
+# A finished trace has nothing to recover.
+status=0
+"$gmanalyze" recover good.db >bad.out 2>bad.err || status=$?
+equal "status of recovering a finished trace" 3 $status
+grep -qF 'good.db: no trace was made: it has no spool; a finished trace needs none' bad.err || fail "$(cat bad.err)"
+
 # The beginning of a command, and a mistyped one behind help, are answered with what was likely meant.
 while read -r words; do
     status=0

@@ -26,9 +26,11 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
     gmt_format_bytes(each, (double)site->example->bytes);
     finding->headline = gmt_text(
         analysis,
-        "%s allocations of %s or less are never freed, %s together, and none is used "
+        "%s allocations of %s%s are never freed, %s together, and none is used "
         "after the next one is made",
-        gmt_format_count(count, (double)site->count), each, gmt_format_bytes(all, site->bytes));
+        gmt_format_count(count, (double)site->count), each,
+        site->bytes < (double)site->count * (double)site->example->bytes ? " or less" : "",
+        gmt_format_bytes(all, site->bytes));
     if (site->count < GMT_LEAK_MIN_COUNT) {
         finding->note_why = "too few to be a loop: the end of the process frees them";
     }
