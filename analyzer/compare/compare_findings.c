@@ -21,6 +21,29 @@ static bool by_fingerprint(const struct gmt_finding *a, const struct gmt_finding
     return strcmp(a->fingerprint, b->fingerprint) == 0;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* The same text in the same function, on whatever line. Of kernels the fingerprint has the name. */
+static bool by_statement(const struct gmt_finding *a, const struct gmt_finding *b)
+{
+    const char *text = a->place.line_count > 0 ? a->place.lines[0] : NULL;
+
+    return text != NULL && b->place.line_count > 0 && a->where.kernel == NULL &&
+           b->where.kernel == NULL && strcmp(a->rule, b->rule) == 0 &&
+           same_text(text, b->place.lines[0]) && same_text(a->where.function, b->where.function) &&
+           same_text(base_name(a->where.file), base_name(b->where.file));
+}
+
+static bool by_both(const struct gmt_finding *a, const struct gmt_finding *b)
+{
+    return by_fingerprint(a, b) && by_statement(a, b);
+}
+
 /* A kernel that was renamed has another fingerprint; a function that was, another still. */
 static bool by_place(const struct gmt_finding *a, const struct gmt_finding *b)
 {
@@ -162,6 +185,10 @@ void gmt_compare_findings(struct gmt_comparison *comparison, struct gmt_arena *a
     if (p.of_a == NULL || p.taken == NULL) {
         return;
     }
+    /* Fingerprints number the findings of one rule in a function: behind one that is fixed or new, others
+     * have those of their neighbours. */
+    pair(&p, by_both);
+    pair(&p, by_statement);
     pair(&p, by_fingerprint);
     pair(&p, by_place);
     for (size_t i = 0; i < a->finding_count; i++) {

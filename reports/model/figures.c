@@ -125,6 +125,23 @@ void gmt_figures_fill(const struct gmt_report *r, double values[GMT_FIGURES])
 #undef GMT_FIGURE
 }
 
+/* Of what is quoted only the line itself. */
+static struct gmt_source_quote line_of(const struct gmt_source_quote *place,
+                                       struct gmt_arena *arena)
+{
+    struct gmt_source_quote kept = {.label = gmt_arena_copy(arena, place->label)};
+    const char **line = place->line_count > 0 ? gmt_arena_alloc(arena, sizeof(*line)) : NULL;
+
+    if (line != NULL) {
+        *line = gmt_arena_copy(arena, place->lines[place->line - place->first_line]);
+        kept.file = gmt_arena_copy(arena, place->file);
+        kept.line = kept.first_line = place->line;
+        kept.lines = line;
+        kept.line_count = 1;
+    }
+    return kept;
+}
+
 static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struct gmt_arena *arena)
 {
     struct gmt_finding *kept = GMT_PUSH(arena, summary->findings, summary->finding_count);
@@ -143,7 +160,7 @@ static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struc
                                            .file = gmt_arena_copy(arena, f->where.file),
                                            .line = f->where.line,
                                            .kernel = gmt_arena_copy(arena, f->where.kernel)},
-                                 .place = {.label = gmt_arena_copy(arena, f->place.label)},
+                                 .place = line_of(&f->place, arena),
                                  .cost_ns = f->cost_ns,
                                  .excess_bytes = f->excess_bytes,
                                  .saving = f->saving,
