@@ -26,7 +26,9 @@ struct fixes {
     struct fix *rows;
     size_t count, findings, analysed;
     const char *times,
-        *all_times; /* of the first trace alone: what the first and all findings bring */
+        *all_times;   /* of the first trace alone: what the first and all findings bring */
+    const char *none; /* what no findings mean, of the first trace with work in it */
+    bool has_work;
     bool simulated, priced;
 };
 
@@ -86,6 +88,10 @@ static int gather(struct fixes *fixes, const struct gmt_analyze_options *options
         fixes->analysed++;
         fixes->findings += r->finding_count;
         fixes->simulated |= r->simulated;
+        if (!fixes->has_work) {
+            fixes->none = gmt_answer_none(r);
+            fixes->has_work = gmt_answer_has_work(r);
+        }
         for (size_t i = 0; i < r->finding_count; i++) {
             add(fixes, r, &r->findings[i]);
         }
@@ -143,9 +149,7 @@ static void print(struct fixes *fixes, const struct gmt_analyze_options *options
         return;
     }
     if (fixes->count == 0) {
-        gmt_say(stdout, fixes->simulated
-                            ? "no check found a noticeable part of the work to be unnecessary\n"
-                            : "no check found a saving that is a noticeable part of the run\n");
+        gmt_say(stdout, "%s\n", fixes->none);
         return;
     }
     if (!alone) {

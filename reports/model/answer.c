@@ -170,6 +170,20 @@ const char *gmt_time_part_title(enum gmt_time_part part)
     return parts[part].title;
 }
 
+bool gmt_answer_has_work(const struct gmt_report *r)
+{
+    return r->transfers > 0 || r->launches > 0 || r->allocation_count > 0;
+}
+
+const char *gmt_answer_none(const struct gmt_report *r)
+{
+    if (!gmt_answer_has_work(r)) {
+        return "no check found anything to look at: no copy, launch or allocation was recorded";
+    }
+    return r->simulated ? "no check found a noticeable part of the work to be unnecessary"
+                        : "no check found a saving that is a noticeable part of the run";
+}
+
 const char *gmt_time_parts_note(const struct gmt_report *r)
 {
     char copies[GMT_FORMAT_BYTES], device[GMT_FORMAT_BYTES], kernels[GMT_FORMAT_BYTES];

@@ -29,6 +29,12 @@ bool gmt_savings_add_up(const struct gmt_report *report);
 /* How many findings are named first: those about results, and those with something to gain. */
 size_t gmt_answer_count(const struct gmt_report *report);
 
+/* Was anything recorded that checks look at? */
+bool gmt_answer_has_work(const struct gmt_report *report);
+
+/* What "no findings" means, as a sentence without its end. */
+const char *gmt_answer_none(const struct gmt_report *report);
+
 /* Why the parts of the time are not those of other figures, or NULL. One sentence without its end. */
 const char *gmt_time_parts_note(const struct gmt_report *report);
 

@@ -284,10 +284,7 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
 
     if (r->finding_count == 0) {
         gmt_text_heading(t, r->notes == NULL ? "No findings" : "No findings, some notes");
-        gmt_text_wrap(t, 2, "",
-                      r->simulated
-                          ? "No check found a noticeable part of the work to be unnecessary."
-                          : "No check found a saving that is a noticeable part of the run.");
+        gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "N%s.", gmt_answer_none(r) + 1));
         fputc('\n', t->out);
         return;
     }

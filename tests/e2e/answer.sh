@@ -34,6 +34,14 @@ equal "with GMTRACE_SUMMARY" "gmtrace: wrote off.db; next: gmanalyze off.db" "$(
 run nothing "$gmtrace" "$client" nothing
 equal "without a trace" "" "$(answer nothing)"
 
+# Of a program that makes no copy, launch or allocation it is not said that its work is fine.
+if command -v python3 >/dev/null; then
+    run idle "$gmtrace" -o idle.db python3 -c 'import ctypes; ctypes.CDLL("libcuda.so.1").cuInit(0)'
+    equal "of no work" "no check found anything to look at: no copy, launch or allocation was recorded" "$(answer idle)"
+    "$GMT_BUILD/bin/gmanalyze" idle.db >idle.txt
+    grep -q '^  No check found anything to look at: ' idle.txt || fail "$(cat idle.txt)"
+fi
+
 # Of several processes there is one answer, and of several ranks the first gives it.
 run several "$gmtrace" -o several.%p.db "$client" fork_early 3
 [ "$(answer several | grep -cE '^(do first|no check)')" = 1 ] || fail "of several processes: $(cat several.err)"
