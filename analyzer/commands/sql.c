@@ -72,7 +72,12 @@ static int refuse(const char *message)
 static int fail(sqlite3 *db)
 {
     if (!gmt_memory_short() && sqlite3_errcode(db) != SQLITE_NOMEM) {
-        return refuse(gmt_guard_reason(db));
+        const char *reason = gmt_guard_reason(db);
+        bool is_name = strncmp(reason, "no such ", strlen("no such ")) == 0;
+
+        gmt_say(stderr, "gmanalyze: sql: %s%s\n", reason,
+                is_name ? "; without a query, the views and their columns are listed" : "");
+        return GMT_EXIT_USAGE;
     }
     (void)refuse(gmt_guard_memory_reason());
     return GMT_EXIT_UNREADABLE;

@@ -40,6 +40,12 @@ if [ "$(id -u)" != 0 ]; then
     refused "a file without permission" closed.db
 fi
 
+# Of a table that is not there it is said how to list those that are.
+status=0
+"$gmanalyze" sql good.db 'SELECT * FROM kernels' >bad.out 2>bad.err || status=$?
+equal "status of a query on a table that is not there" 2 $status
+equal "what is said of it" "gmanalyze: sql: no such table: kernels; without a query, the views and their columns are listed" "$(cat bad.err)"
+
 # A finished trace has nothing to recover.
 status=0
 "$gmanalyze" recover good.db >bad.out 2>bad.err || status=$?
