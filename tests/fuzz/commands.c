@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,12 +18,15 @@
 #include "tests/fuzz/fuzz.h"
 
 static jmp_buf refused;
+static bool is_dispatching;
 
 error_t __real_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
                           int *index, void *input);
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
                           int *index, void *input);
 void __wrap_argp_error(const struct argp_state *state, const char *format, ...);
+_Noreturn void __real_exit(int status);
+_Noreturn void __wrap_exit(int status);
 
 error_t __wrap_argp_parse(const struct argp *argp, int argc, char **argv, unsigned flags,
                           int *index, void *input)
@@ -41,6 +46,15 @@ void __wrap_argp_error(const struct argp_state *state, const char *format, ...)
     (void)vfprintf(stderr, format, arguments);
     va_end(arguments);
     longjmp(refused, 1);
+}
+
+/* A mistyped option ends the program before argp sees it. */
+void __wrap_exit(int status)
+{
+    if (is_dispatching) {
+        longjmp(refused, 1);
+    }
+    __real_exit(status);
 }
 
 /* ---- what is printed ------------------------------------------------------------------------- */
@@ -120,10 +134,14 @@ static int dispatch(int argc, char **argv)
     gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
 
     if (setjmp(refused) != 0) {
+        is_dispatching = false;
         return GMT_EXIT_USAGE;
     }
-    return command == NULL ? gmt_commands[GMT_COMMAND_ANALYZE](argc, argv)
-                           : command(argc - 1, argv + 1);
+    is_dispatching = true;
+    int status = command == NULL ? gmt_commands[GMT_COMMAND_ANALYZE](argc, argv)
+                                 : command(argc - 1, argv + 1);
+    is_dispatching = false;
+    return status;
 }
 
 int gmt_fuzz_command(const char *const *words, enum gmt_fuzz_shown shown)
