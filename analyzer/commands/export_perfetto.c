@@ -6,9 +6,9 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/export.h"
+#include "analyzer/commands/validate_checks.h"
 #include "analyzer/export/export_names.h"
 #include "analyzer/export/trace_events.h"
-#include "analyzer/commands/validate_checks.h"
 #include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/record/checked.h"
