@@ -142,7 +142,7 @@ static const char *note_of(struct gmt_arena *arena, const struct gmt_comparison 
         return NULL;
     }
     if (isnan(c->a->own_ns) || isnan(c->b->own_ns)) {
-        return "both times include gmtrace's own work, which a trace does not tell, and which "
+        return "both times include gmtrace's own work, which one of the traces lacks, and which "
                "hides a part "
                "of the change";
     }

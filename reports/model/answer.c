@@ -214,9 +214,9 @@ const char *gmt_time_parts_note(const struct gmt_report *r)
                               note[0] != '\0' ? "; " : "");
     }
     if (isnan(r->own_ns)) {
-        note = gmt_arena_text(
-            r->arena, "%s%sthis trace does not tell gmtrace's own work, which is in the idle time",
-            note, note[0] != '\0' ? "; " : "");
+        note = gmt_arena_text(r->arena,
+                              "%s%sthis trace lacks gmtrace's own work, which counts as idle time",
+                              note, note[0] != '\0' ? "; " : "");
     }
     return note[0] != '\0' ? note : NULL;
 }
