@@ -101,16 +101,12 @@ static int kernel_spans(const struct gmt_timeline *tl, struct span_list *kernels
 static int unseen_spans(const struct gmt_timeline *tl, struct span_list *unseen)
 {
     struct gmt_query query;
-    int64_t tables = 0;
     size_t capacity = 0;
-    int rc = gmt_query_int64(
-        tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
-        &tables);
+    int rc = gmt_timeline_open_gaps(tl, &query);
 
-    if (rc != 0 || tables == 0) {
+    if (rc != 0) {
         return rc;
     }
-    rc = gmt_query_open(&query, tl->db, "SELECT begin_ns, end_ns FROM device_gap");
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t begin_ns = gmt_query_time(&query, 0), end_ns = gmt_query_time(&query, 1);
 

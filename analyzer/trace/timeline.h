@@ -38,6 +38,8 @@ struct gmt_tl_call {
     int32_t api, thread, stream;
 };
 
+struct gmt_query;
+
 struct gmt_tl_copy {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
@@ -189,6 +191,9 @@ int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_gr
 int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
 int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
+/* Opens `query` on begin_ns and end_ns of the times of which nothing of the device is known; traces of earlier versions have
+ * none. 0 or a negative errno. */
+int gmt_timeline_open_gaps(const struct gmt_timeline *timeline, struct gmt_query *query);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
 
 /* From the first CUDA call to the end, as it was recorded. NAN where the trace has no times. */

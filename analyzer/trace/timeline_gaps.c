@@ -36,19 +36,27 @@ static void mark(struct gmt_timeline *tl, int64_t begin_ns, int64_t end_ns)
     }
 }
 
-int gmt_timeline_mark_gaps(struct gmt_timeline *tl)
+int gmt_timeline_open_gaps(const struct gmt_timeline *tl, struct gmt_query *query)
 {
-    struct gmt_query query;
     int64_t tables = 0;
-
-    /* Traces of earlier versions have no such table. */
     int rc = gmt_query_int64(
         tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
         &tables);
-    if (rc != 0 || tables == 0) {
+
+    return rc != 0 ? rc
+                   : gmt_query_open(query, tl->db,
+                                    tables != 0 ? "SELECT begin_ns, end_ns FROM device_gap"
+                                                : "SELECT NULL, NULL WHERE 0");
+}
+
+int gmt_timeline_mark_gaps(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    int rc = gmt_timeline_open_gaps(tl, &query);
+
+    if (rc != 0) {
         return rc;
     }
-    rc = gmt_query_open(&query, tl->db, "SELECT begin_ns, end_ns FROM device_gap");
     while (rc == 0 && gmt_query_next(&query)) {
         mark(tl, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
     }

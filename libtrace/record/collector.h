@@ -82,7 +82,7 @@ struct gmt_collector_class {
     bool never;                            /* name or kind forbids measuring (NCCL, cooperative) */
 };
 
-/* What came of it when the caller of a launch that may wait for the host was held until its kernel had ended. */
+/* The caller of a launch that may wait for the host was held until the kernel had ended: did it end? */
 enum gmt_wait_outcome {
     GMT_WAIT_UNTRIED, /* not done yet, or not often enough */
     GMT_WAIT_ENDED,   /* the kernel ended meanwhile: it does not wait for its caller */

@@ -234,6 +234,10 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
 
 void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *call)
 {
+    if (call->result != CUDA_SUCCESS) {
+        launch->measured.suspected =
+            GMT_MEASURABLE; /* no kernel ran that could have shown anything */
+    }
     if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }

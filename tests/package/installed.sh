@@ -42,12 +42,12 @@ deb)
         if [ -f "$root/usr/$file" ] && [ ! -L "$root/usr/$file" ]; then echo "$file"; fi
     done | sort >actual
     same "files of the tarball (-) and of the .deb (+)" expected actual
-    mv h200.db "$root/work"
-    use /usr/bin /work inside "$root"
+    mv h200.db "$root/test"
+    use /usr/bin /test inside "$root"
     # /usr/lib is where the loader looks: there the library's name is enough.
     # shellcheck disable=SC2034 # read by inside
     inside_environment=(LD_PRELOAD=libgmtrace.so LD_LIBRARY_PATH=/usr/libexec/gmtrace/simgpu)
-    inside "$root" /work/package_sample --size 512 --frames 3 --check >out 2>err || fail "with the library preloaded by name"
+    inside "$root" /test/package_sample --size 512 --frames 3 --check >out 2>err || fail "with the library preloaded by name"
     [ -s "$root/trace.db" ] || fail "no trace with the library preloaded by name"
     ;;
 wheel)

@@ -40,12 +40,12 @@ unpack_tarball() {
 old_root() {
     local root=$1 cache=$GMT_BUILD/old-glibc
     bash "$GMT_SOURCE/tests/package/fetch_glibc.sh" "$cache" >fetch.log 2>&1 || skip "no old glibc: $(tail -n 1 fetch.log)"
-    mkdir -p "$root"/{proc,dev,tmp,work}
+    mkdir -p "$root"/{proc,dev,tmp,test}
     cp -a "$cache/root/." "$root"
     inside "$root" /lib64/ld-linux-x86-64.so.2 --list /lib/x86_64-linux-gnu/libm.so.6 >unshare.log 2>&1 ||
         skip "cannot change the root: $(tail -n 1 unshare.log)"
-    gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >"$root/work/h200.db"
-    cp "$GMT_BUILD/bin/package_sample" "$GMT_BUILD/bin/package_start" "$root/work"
+    gunzip -c "$GMT_SOURCE/tests/data/pipeline_slow.db.gz" >"$root/test/h200.db"
+    cp "$GMT_BUILD/bin/package_sample" "$GMT_BUILD/bin/package_start" "$root/test"
     cat "$cache/version"
 }
 
@@ -59,6 +59,6 @@ inside() {
     # shellcheck disable=SC2016 # for that shell
     "${as_root[@]}" unshare --mount --pid --fork --kill-child sh -c 'root=$1; shift
         mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
-        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/work LC_ALL=C LD_BIND_NOW=1 "$@"; exit $?' sh "$root" \
+        env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/test LC_ALL=C LD_BIND_NOW=1 "$@"; exit $?' sh "$root" \
         "${inside_environment[@]}" chroot "$root" "$@"
 }

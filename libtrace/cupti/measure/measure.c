@@ -267,8 +267,7 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
     }
     current.began_ns = gmt_clock_monotonic_ns();
     if (gmt_sampling_is_trial(call) && group != GMT_GROUP_HARDWARE) {
-        return declined(call, group,
-                        call->suspected); /* CUPTI breaks if one is let go on patched */
+        return declined(call, group, call->suspected); /* left unfinished, counting breaks CUPTI */
     }
     if (gmt_sampling_is_trial(call) && !gmt_sampling_may_hold(&m->sampling, current.began_ns)) {
         return declined(call, group, GMT_UNMEASURED_WAITS);
@@ -415,7 +414,7 @@ void gmt_measure_quiesce(void)
     gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
 }
 
-/* It never looks as if it did not wait. */
+/* It is among those that wait before it is counted: nobody sees it under way too early. */
 void gmt_measure_capture_begins(void (*count)(void))
 {
     atomic_fetch_add(&m->captures_waiting, 1);

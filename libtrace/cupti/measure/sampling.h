@@ -63,10 +63,9 @@ struct gmt_sampling {
     double total_ns;             /* device time of all classes, about, ... */
     uint64_t total_at_ns;        /* ... at that time */
     _Atomic uint64_t spent_ns;
-    _Atomic bool any_suspected;  /* some class was given what the host can change */
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
-    uint64_t fixed_ns
-        [GMT_GROUPS]; /* what a measured launch took besides its kernel, on average; 0 = none yet */
+    /* What a measured launch took besides its kernel, on average; 0 = none yet. */
+    uint64_t fixed_ns[GMT_GROUPS];
     uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
     struct gmt_collector_class *_Atomic classes;
@@ -135,9 +134,11 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
 uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
                                  uint32_t group);
 
-/* A measured launch of a class that may wait for the host, none of which has ended yet. Where it ends while its caller is held, the class is measured
- * like others, but counted by SASS only: a launch that the range profiler patches holds its caller inside of the driver. */
+/* A launch of `cls` may wait for the host. Its accesses are counted by SASS only: a launch that the range profiler patches
+ * holds its caller inside of the driver. */
 void gmt_sampling_suspect(struct gmt_sampling *s, struct gmt_collector_class *cls);
+/* Is it a trial: may the launch wait for the host, and has none of its class ended yet while its caller was held? After one
+ * that has, the class is measured like others. */
 bool gmt_sampling_is_trial(const struct gmt_launch_call *call);
 /* A launch that may wait for the host has ended while its caller was held, or not: a class has three trials, as the first kernel
  * to touch managed memory runs long (docs/cupti-notes.md, "Managed memory"). */

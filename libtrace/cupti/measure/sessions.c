@@ -56,7 +56,7 @@ bool gmt_session_capturing(void)
     return m->config->captures != NULL && atomic_load(m->config->captures) != 0;
 }
 
-/* One that waits for us does not mind: to leave a launch counted by SASS unfinished breaks it for sure. */
+/* A capture that still waits for the measured launch is not. A launch counted by SASS that is left unfinished would break it. */
 static bool capture_is_under_way(void)
 {
     return m->config->captures != NULL &&
@@ -185,7 +185,7 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
     (void)gmt_ranges_stop(&m->ranges);
     CUptiResult result = gmt_ranges_start(&m->ranges, context, gmt_contexts_device(at), group);
     uint64_t now_ns = gmt_clock_monotonic_ns(), took_ns = now_ns - began_ns;
-    /* Twice as much where nobody has profiled since the machine was started: no launch could be measured then. */
+    /* It takes twice as long where nothing has profiled since the machine was started: that does not use up the budget. */
     bool first = !m->any_session && took_ns > FIRST_SESSION_NS;
     gmt_sampling_charge_session(&m->sampling, first ? FIRST_SESSION_NS : took_ns, typical);
     gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
