@@ -13,4 +13,12 @@ size_t gmt_boundary_findings(struct gmt_fixture *fixture, const char *rule);
 /* The same of notes; 0 where there is a finding. */
 size_t gmt_boundary_notes(struct gmt_fixture *fixture, const char *rule);
 
+/* Findings and notes of the rule in tests/rules/<name>.sql, changed by `sql`. */
+size_t gmt_boundary_reports(const char *name, const char *rule, const char *sql);
+/*
+ * The two sides of a boundary, on the fixture GM<number>_positive or _negative: its rule reports nothing
+ * after `silent`, and once after `reported`.
+ */
+void gmt_boundary_expect_edge(const char *name, const char *silent, const char *reported);
+
 #endif

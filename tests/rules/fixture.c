@@ -169,29 +169,6 @@ const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const ch
     return &fixture->report.findings[0];
 }
 
-size_t gmt_fixture_reports(const char *name, const char *rule, const char *sql)
-{
-    struct gmt_fixture fixture;
-
-    gmt_fixture_load(&fixture, name);
-    gmt_fixture_sql(&fixture, sql);
-    gmt_fixture_analyze(&fixture, rule);
-    size_t reports = fixture.report.finding_count + fixture.report.note_count;
-    gmt_fixture_free(&fixture);
-    return reports;
-}
-
-void gmt_fixture_expect_edge(const char *name, const char *silent, const char *reported)
-{
-    char path[64], rule[8];
-
-    (void)snprintf(path, sizeof(path), "fixtures/%s", name);
-    (void)snprintf(rule, sizeof(rule), "%.5s", name);
-    cr_expect_eq(gmt_fixture_reports(path, rule, silent), 0, "%s reports after %s", rule, silent);
-    cr_expect_eq(gmt_fixture_reports(path, rule, reported), 1, "%s is silent after %s", rule,
-                 reported);
-}
-
 static void list(FILE *out, const char *kind, const struct gmt_finding *findings, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

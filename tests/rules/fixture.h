@@ -22,13 +22,6 @@ void gmt_fixture_analyze(struct gmt_fixture *fixture, const char *rule);
 void gmt_fixture_analyze_by(struct gmt_fixture *fixture, const char *const *rules, size_t count);
 /* gmt_fixture_analyze, and the one finding that there must be. */
 const struct gmt_finding *gmt_fixture_only(struct gmt_fixture *fixture, const char *rule);
-/* Findings and notes of the rule in tests/rules/<name>.sql, changed by `sql`. */
-size_t gmt_fixture_reports(const char *name, const char *rule, const char *sql);
-/*
- * The two sides of a boundary, on the fixture GM<number>_positive or _negative: its rule reports nothing
- * after `silent`, and once after `reported`.
- */
-void gmt_fixture_expect_edge(const char *name, const char *silent, const char *reported);
 /* What was found, for the message of an assertion: rule, severity and place of each. Valid until the next call. */
 const char *gmt_fixture_found(const struct gmt_report *report);
 /* NAN: the finding has none of that name. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/rules/fixture.h"
+#include "tests/rules/boundary.h"
 
 /* 7734375 loads, which take 15468750 sectors where all are aligned. */
 #define EXTRA_SECTORS(per_load) \
@@ -16,7 +16,7 @@
 /* Rows of odd length cost a sector more for one load of many, a shifted pointer for most. */
 Test(boundaries_access, a_sector_more_for_one_load_of_many_is_no_misalignment)
 {
-    gmt_fixture_expect_edge("GM303_positive", EXTRA_SECTORS("0.18"), EXTRA_SECTORS("0.22"));
+    gmt_boundary_expect_edge("GM303_positive", EXTRA_SECTORS("0.18"), EXTRA_SECTORS("0.22"));
 }
 
 /* The loads touch 3.2 GB. An array that is larger by a pad is still that of the structs. */
@@ -25,8 +25,8 @@ Test(boundaries_access, a_sector_more_for_one_load_of_many_is_no_misalignment)
 
 Test(boundaries_access, an_array_of_structs_has_the_size_that_loads_touch)
 {
-    gmt_fixture_expect_edge("GM304_positive", ARRAY_OF("1.15"), ARRAY_OF("1.08"));
-    gmt_fixture_expect_edge("GM304_positive", ARRAY_OF("0.88"), ARRAY_OF("0.93"));
+    gmt_boundary_expect_edge("GM304_positive", ARRAY_OF("1.15"), ARRAY_OF("1.08"));
+    gmt_boundary_expect_edge("GM304_positive", ARRAY_OF("0.88"), ARRAY_OF("0.93"));
 }
 
 /* Every lane has a sector of its own, so the size of the array shows that of its 200 million elements. */
@@ -37,7 +37,7 @@ Test(boundaries_access, an_array_of_structs_has_the_size_that_loads_touch)
 
 Test(boundaries_access, large_elements_are_rows_of_a_matrix)
 {
-    gmt_fixture_expect_edge("GM304_positive", ELEMENTS_OF("272"), ELEMENTS_OF("240"));
+    gmt_boundary_expect_edge("GM304_positive", ELEMENTS_OF("272"), ELEMENTS_OF("240"));
 }
 
 /* Lanes that access the same word of their local memory, 4 sectors at a time, as spills do. */
@@ -79,7 +79,7 @@ static size_t unpriced(const char *sql)
     cr_assert_not_null(simulated);
     (void)snprintf(all, sizeof(all), "%s;%s", simulated, sql);
     free(simulated);
-    return gmt_fixture_reports("fixtures/GM308_positive", "GM308", all);
+    return gmt_boundary_reports("fixtures/GM308_positive", "GM308", all);
 }
 
 /* Loads of 2.5 sectors each that touch all of 8 MiB so many times. */

@@ -2,7 +2,7 @@
 /* Where rules about launches begin to report: just below and just above each value. */
 #include <criterion/criterion.h>
 
-#include "tests/rules/fixture.h"
+#include "tests/rules/boundary.h"
 
 /* The grid is one block more than a wave, and its kernel has a pointer to memory of the host. */
 #define MAPPED(bytes) \
@@ -14,14 +14,14 @@
 /* What a kernel reads over the bus decides its time, whatever its grid; a flag or a result does not. */
 Test(boundaries_launches, grids_of_kernels_on_mapped_arrays_are_not_judged)
 {
-    gmt_fixture_expect_edge("GM504_positive", MAPPED("1100000"), MAPPED("1000000"));
+    gmt_boundary_expect_edge("GM504_positive", MAPPED("1100000"), MAPPED("1000000"));
 }
 
 /* 1056 such blocks fill the device: two kernels of at most 528 run side by side. */
 Test(boundaries_launches, kernels_of_which_two_fit_can_run_side_by_side)
 {
-    gmt_fixture_expect_edge("GM506_positive", "UPDATE kernel_class SET grid_x = 560 WHERE id = 2",
-                            "UPDATE kernel_class SET grid_x = 500 WHERE id = 2");
+    gmt_boundary_expect_edge("GM506_positive", "UPDATE kernel_class SET grid_x = 560 WHERE id = 2",
+                             "UPDATE kernel_class SET grid_x = 500 WHERE id = 2");
 }
 
 /* Kernels of 200 us, so many ns between the end of one and the start of the next. */
@@ -32,15 +32,15 @@ Test(boundaries_launches, kernels_of_which_two_fit_can_run_side_by_side)
 /* The device starts a kernel that was waiting within 5 us. */
 Test(boundaries_launches, kernels_apart_wait_for_something_else_than_each_other)
 {
-    gmt_fixture_expect_edge("GM506_positive", ROW_WITH_GAPS("5500"), ROW_WITH_GAPS("4500"));
+    gmt_boundary_expect_edge("GM506_positive", ROW_WITH_GAPS("5500"), ROW_WITH_GAPS("4500"));
 }
 
 /* Two or three may happen to follow each other; four are a pattern. */
 Test(boundaries_launches, four_small_kernels_are_a_row)
 {
-    gmt_fixture_expect_edge("GM506_positive",
-                            "DELETE FROM launch WHERE id > 910003 AND class_id = 2",
-                            "DELETE FROM launch WHERE id > 910004 AND class_id = 2");
+    gmt_boundary_expect_edge("GM506_positive",
+                             "DELETE FROM launch WHERE id > 910003 AND class_id = 2",
+                             "DELETE FROM launch WHERE id > 910004 AND class_id = 2");
 }
 
 /* The row of the fixture goes on until it has so many kernels, each on memory of its own. */
@@ -78,15 +78,15 @@ Test(boundaries_launches, a_row_has_as_many_kernels_as_run_at_once)
 /* A few dozen launches are a loop; fewer are the steps of a program. */
 Test(boundaries_launches, a_loop_has_tens_of_launches)
 {
-    gmt_fixture_expect_edge("GM507_positive",
-                            "DELETE FROM launch WHERE class_id = 2 AND id > 910000 + 31",
-                            "DELETE FROM launch WHERE class_id = 2 AND id > 910000 + 32");
+    gmt_boundary_expect_edge("GM507_positive",
+                             "DELETE FROM launch WHERE class_id = 2 AND id > 910000 + 31",
+                             "DELETE FROM launch WHERE class_id = 2 AND id > 910000 + 32");
 }
 
 /* A launch every 5 us: the device is idle for 14 % of the time, or for 16 %. */
 Test(boundaries_launches, a_device_that_is_busy_for_most_of_the_loop_waits_for_nobody)
 {
-    gmt_fixture_expect_edge(
+    gmt_boundary_expect_edge(
         "GM507_positive",
         "UPDATE launch SET device_end_ns = device_start_ns + 4300 WHERE class_id = 2",
         "UPDATE launch SET device_end_ns = device_start_ns + 4200 WHERE class_id = 2");
@@ -103,22 +103,22 @@ Test(boundaries_launches, a_device_that_is_busy_for_most_of_the_loop_waits_for_n
 /* Between calls that are 50 us and more apart the host does something else. */
 Test(boundaries_launches, launches_far_apart_are_no_loop_of_launches)
 {
-    gmt_fixture_expect_edge("GM507_positive", LAUNCHES_EVERY("55000"), LAUNCHES_EVERY("50000"));
+    gmt_boundary_expect_edge("GM507_positive", LAUNCHES_EVERY("55000"), LAUNCHES_EVERY("50000"));
 }
 
 /* The first kernel writes 102.4 MB. Arrays have pads and ends; what differs by more is another array. */
 Test(boundaries_launches, a_kernel_that_reads_as_much_as_was_written_reads_that)
 {
-    gmt_fixture_expect_edge("GM509_positive",
-                            "UPDATE kernel_counters SET value = 1.12 * 102400000 "
-                            "WHERE class_id = 2 AND metric_id = 1",
-                            "UPDATE kernel_counters SET value = 1.08 * 102400000 "
-                            "WHERE class_id = 2 AND metric_id = 1");
-    gmt_fixture_expect_edge("GM509_positive",
-                            "UPDATE kernel_counters SET value = 0.88 * 102400000 "
-                            "WHERE class_id = 2 AND metric_id = 1",
-                            "UPDATE kernel_counters SET value = 0.92 * 102400000 "
-                            "WHERE class_id = 2 AND metric_id = 1");
+    gmt_boundary_expect_edge("GM509_positive",
+                             "UPDATE kernel_counters SET value = 1.12 * 102400000 "
+                             "WHERE class_id = 2 AND metric_id = 1",
+                             "UPDATE kernel_counters SET value = 1.08 * 102400000 "
+                             "WHERE class_id = 2 AND metric_id = 1");
+    gmt_boundary_expect_edge("GM509_positive",
+                             "UPDATE kernel_counters SET value = 0.88 * 102400000 "
+                             "WHERE class_id = 2 AND metric_id = 1",
+                             "UPDATE kernel_counters SET value = 0.92 * 102400000 "
+                             "WHERE class_id = 2 AND metric_id = 1");
 }
 
 /* 2.5 million loads of full warps: each thread has 0.6 in flight. */
@@ -130,5 +130,5 @@ Test(boundaries_launches, a_kernel_that_reads_as_much_as_was_written_reads_that)
 /* A load of 16 bytes brings what four of 4 bytes do: it is several loads already. */
 Test(boundaries_launches, wide_loads_are_several_in_flight)
 {
-    gmt_fixture_expect_edge("GM511_positive", LOADS_OF("16"), LOADS_OF("8"));
+    gmt_boundary_expect_edge("GM511_positive", LOADS_OF("16"), LOADS_OF("8"));
 }

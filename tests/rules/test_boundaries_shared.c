@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/rules/fixture.h"
+#include "tests/rules/boundary.h"
 
 /* Loads of 4-byte words, 6 million of full warps, so 6 million passes without conflicts. */
 static void expect_degree(double wavefronts, const char *degree)
@@ -36,7 +36,7 @@ Test(boundaries_shared, conflicts_near_a_whole_number_have_that_many_ways)
 
 Test(boundaries_shared, stores_of_half_a_warp_and_less_are_a_serial_fill)
 {
-    gmt_fixture_expect_edge("GM402_positive", BYTES_PER_STORE("20"), BYTES_PER_STORE("16"));
+    gmt_boundary_expect_edge("GM402_positive", BYTES_PER_STORE("20"), BYTES_PER_STORE("16"));
 }
 
 /* 32 warps with two results each make 64 stores. One load for each store, in 20000 blocks. */
@@ -48,7 +48,7 @@ Test(boundaries_shared, stores_of_half_a_warp_and_less_are_a_serial_fill)
 
 Test(boundaries_shared, more_stores_than_a_block_has_results_are_a_tile)
 {
-    gmt_fixture_expect_edge("GM402_positive", STORES_PER_BLOCK("60"), STORES_PER_BLOCK("70"));
+    gmt_boundary_expect_edge("GM402_positive", STORES_PER_BLOCK("60"), STORES_PER_BLOCK("70"));
 }
 
 /* 100 stores per block beside ever more loads; 2.56 million other memory instructions. */
@@ -58,7 +58,7 @@ Test(boundaries_shared, more_stores_than_a_block_has_results_are_a_tile)
 
 Test(boundaries_shared, a_serial_fill_is_a_part_of_the_memory_instructions)
 {
-    gmt_fixture_expect_edge(
+    gmt_boundary_expect_edge(
         "GM402_positive",
         STORES_OF_A_TILE "UPDATE kernel_counters SET value = 2e6 / 0.04 - 2e6 - 2.56e6 "
                          "WHERE metric_id = 5",
@@ -71,7 +71,7 @@ Test(boundaries_shared, a_serial_fill_is_a_part_of_the_memory_instructions)
 
 Test(boundaries_shared, a_fill_stores_a_good_part_of_what_it_loads)
 {
-    gmt_fixture_expect_edge(
+    gmt_boundary_expect_edge(
         "GM402_negative",
         ONE_WARP_WORKS "UPDATE kernel_counters SET value = 0.45 * (SELECT value FROM "
                        "kernel_counters WHERE metric_id = 1) WHERE metric_id = 8",
@@ -90,8 +90,8 @@ Test(boundaries_shared, blocks_that_hardly_wait_at_barriers_are_left_alone)
     static const char above[] = "UPDATE kernel_counters SET value = 0.11 * " WARP_CYCLES
                                 " WHERE metric_id = 55";
 
-    gmt_fixture_expect_edge("GM402_positive", below, above);
-    gmt_fixture_expect_edge("GM505_positive", below, above);
+    gmt_boundary_expect_edge("GM402_positive", below, above);
+    gmt_boundary_expect_edge("GM505_positive", below, above);
 }
 
 /* With 128 registers, one such block is resident. Two of 512 threads fit where one of the largest does. */
@@ -102,13 +102,13 @@ Test(boundaries_shared, blocks_that_hardly_wait_at_barriers_are_left_alone)
 
 Test(boundaries_shared, smaller_blocks_are_proposed_for_large_ones)
 {
-    gmt_fixture_expect_edge("GM505_positive", ONE_BLOCK_OF("480"), ONE_BLOCK_OF("512"));
+    gmt_boundary_expect_edge("GM505_positive", ONE_BLOCK_OF("480"), ONE_BLOCK_OF("512"));
 }
 
 /* 1.88 GB are staged. A tile that is read less than every second time was staged for little. */
 Test(boundaries_shared, a_tile_that_is_read_every_second_time_is_read)
 {
-    gmt_fixture_expect_edge(
+    gmt_boundary_expect_edge(
         "GM403_positive",
         "UPDATE kernel_counters SET value = 0.55 * 1884160000 WHERE metric_id = 7",
         "UPDATE kernel_counters SET value = 0.45 * 1884160000 WHERE metric_id = 7");
@@ -123,11 +123,11 @@ Test(boundaries_shared, a_tile_that_is_read_every_second_time_is_read)
 /* The first load of each byte fills the tile; all of it has to be loaded once more. */
 Test(boundaries_shared, loads_beyond_the_fill_read_the_whole_tile_again)
 {
-    gmt_fixture_expect_edge("GM403_positive", LOADS_PER_STAGED("1.8"), LOADS_PER_STAGED("2.2"));
+    gmt_boundary_expect_edge("GM403_positive", LOADS_PER_STAGED("1.8"), LOADS_PER_STAGED("2.2"));
 }
 
 /* A reduction loads far more than it ever stages: a sum per warp. */
 Test(boundaries_shared, a_tile_is_fed_by_a_part_of_the_loads)
 {
-    gmt_fixture_expect_edge("GM403_positive", LOADS_PER_STAGED("70"), LOADS_PER_STAGED("60"));
+    gmt_boundary_expect_edge("GM403_positive", LOADS_PER_STAGED("70"), LOADS_PER_STAGED("60"));
 }
