@@ -377,7 +377,15 @@ void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report)
     fputc('\n', t->out);
 }
 
-static const char *price_text(const struct gmt_report *report)
+/* " (FILE)": the model's file, which has no place in a text that is to fit a screen. */
+static const char *model_file(const struct gmt_text_out *t, const struct gmt_report *report)
+{
+    return t->detail->only_counts || report->model_origin == NULL
+               ? ""
+               : gmt_arena_text(report->arena, " (%s)", report->model_origin);
+}
+
+static const char *price_text(const struct gmt_text_out *t, const struct gmt_report *report)
 {
     if (report->simulated) {
         return "none: the software device executes on the CPU, its times mean nothing for a GPU";
@@ -385,28 +393,28 @@ static const char *price_text(const struct gmt_report *report)
 
     const char *device = report->model_device != NULL ? report->model_device : "another GPU";
     const char *noisy = report->model_noisy ? ", noisy" : "";
-    const char *origin = report->model_origin != NULL ? report->model_origin : "";
+    const char *file = model_file(t, report);
 
     switch (report->model_provenance) {
     case GMT_MODEL_CALIBRATED:
-        return gmt_arena_text(report->arena, "calibrated on this device%s%s%s (%s)%s",
+        return gmt_arena_text(report->arena, "calibrated on this device%s%s%s%s",
                               report->model_created != NULL ? ", " : "",
-                              report->model_created != NULL ? report->model_created : "", "",
-                              origin, noisy);
+                              report->model_created != NULL ? report->model_created : "", file,
+                              noisy);
     case GMT_MODEL_SAME_NAME:
-        return gmt_arena_text(report->arena, "calibrated on another device: %s (%s)%s", device,
-                              origin, noisy);
+        return gmt_arena_text(report->arena, "calibrated on another device: %s%s%s", device, file,
+                              noisy);
     case GMT_MODEL_SHIPPED:
         return gmt_arena_text(report->arena,
-                              "modelled from the figures of another %s that come with gmtrace "
-                              "(%s)%s, not on your device; gmtrace calibrate measures it",
-                              device, origin, noisy);
+                              "modelled from the figures of another %s that come with gmtrace"
+                              "%s%s, not on your device; gmtrace calibrate measures it",
+                              device, file, noisy);
     case GMT_MODEL_MODELLED:
         return gmt_arena_text(
             report->arena,
-            "modelled with the %s model, not your device (%s)%s; gmtrace calibrate on the "
+            "modelled with the %s model, not your device%s%s; gmtrace calibrate on the "
             "machine with the GPU measures its own",
-            device, origin, noisy);
+            device, file, noisy);
     case GMT_MODEL_NONE: break;
     }
     return "no device model: nothing could be priced";
@@ -419,7 +427,7 @@ void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report)
     for (size_t i = 0; i < report->rule_count; i++) {
         by_outcome[report->rules[i].outcome]++;
     }
-    gmt_text_wrap(t, 2, "prices  ", price_text(report));
+    gmt_text_wrap(t, 2, "prices  ", price_text(t, report));
     gmt_text_wrap(
         t, 2, "rules   ",
         gmt_arena_text(report->arena,

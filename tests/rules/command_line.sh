@@ -173,6 +173,13 @@ expect 0 large.db
 grep -q -- '--top 0 shows all' out || fail "what was left out is not said"
 [ "$(grep -cE '^ +[0-9]+  (high|medium|low)' out)" = "$(grep -cE '^ +[0-9]+  (high|medium|low)' all)" ] ||
     fail "findings were left out"
+# How long the path of a file is takes nothing from it.
+cp out fits
+deep=$work/$(printf 'folder/%.0s' {1..20})
+mkdir -p "$deep"
+cp "$rules/model.json" "$deep"
+expect 0 --model "$deep/model.json" large.db
+same "the path of the model changes what fits" fits out
 expect 0 --rule GM101 good.db
 cp out short
 expect 0 --rule GM101 --top 10 good.db
