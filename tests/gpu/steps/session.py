@@ -21,8 +21,9 @@ def differing(plain: str, traced: str) -> str:
 
 
 class Session:
-    def __init__(self, build: pathlib.Path, out: pathlib.Path):
+    def __init__(self, build: pathlib.Path, out: pathlib.Path, package: pathlib.Path | None = None):
         self.build = build
+        self.package = package
         self.out = out
         self.step = ""
         self.passed = 0

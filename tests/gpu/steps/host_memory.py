@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels that are given memory of the host: those that do not wait for it are measured, those that do are not kept from
+it, and whoever measures beside another thread's captures and modules disturbs neither."""
+
+ROUNDS = 5
+COMPLETE = ("SELECT k.name, count(DISTINCT c.grp) FROM kernel_class s JOIN kernel k ON k.id = s.kernel_id LEFT JOIN "
+            "kernel_counters c ON c.class_id = s.id AND c.value IS NOT NULL AND c.grp IN ('hardware', 'patched') "
+            "GROUP BY s.id")
+
+
+def run(session):
+    program = session.programs / "host_memory"
+    for memory in ("managed", "pinned"):
+        path = session.same_behaviour(memory, [program, memory, "8"], f"host_{memory}")
+        classes = dict(session.rows(path, COMPLETE))
+        reasons = session.rows(path, "SELECT detail FROM loss WHERE kind LIKE 'kernel class%'")
+        session.check(f"{memory}: both kernels have hardware counters and counts",
+                      len(classes) == 2 and set(classes.values()) == {2}, (classes, reasons))
+    for mode in ("late", "failed"):
+        path = session.same_behaviour(mode, [program, mode, "3"], f"host_{mode}")
+        said = session.plain([program, mode, "3"]).stdout
+        session.check(f"{mode}: the host came in time", "waited too long" not in said, said)
+    for mode in ("capture", "module"):
+        for turn in range(ROUNDS):
+            path = session.same_behaviour(f"{mode}, turn {turn + 1}", [program, mode, "200"], f"host_{mode}")
+            session.joined(f"{mode}, turn {turn + 1}", path)
