@@ -2,6 +2,9 @@
 """Kernels that are given memory of the host: those that do not wait for it are measured, those that do are not kept from
 it, and whoever measures beside another thread's captures and modules disturbs neither."""
 
+import os
+import sys
+
 ROUNDS = 5
 COMPLETE = ("SELECT k.name, count(DISTINCT c.grp) FROM kernel_class s JOIN kernel k ON k.id = s.kernel_id LEFT JOIN "
             "kernel_counters c ON c.class_id = s.id AND c.value IS NOT NULL AND c.grp IN ('hardware', 'patched') "
@@ -24,3 +27,16 @@ def run(session):
         for turn in range(ROUNDS):
             path = session.same_behaviour(f"{mode}, turn {turn + 1}", [program, mode, "200"], f"host_{mode}")
             session.joined(f"{mode}, turn {turn + 1}", path)
+    command = [sys.executable, session.sources / "programs" / "conv_jax.py"]
+    plain = session.run_in(command, {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
+    for turn in range(ROUNDS):
+        done, path = session.traced("host_jax", command, XLA_PYTHON_CLIENT_PREALLOCATE="false")
+        said = [line for line in done.stderr.splitlines() if not line.startswith("gmtrace: ")]
+        session.check(f"JAX, turn {turn + 1}: output, status and what it says are unchanged",
+                      (done.stdout, done.returncode, said) ==
+                      (plain.stdout, plain.returncode, plain.stderr.splitlines()),
+                      (done.returncode, done.stdout, said[:3]))
+        session.joined(f"JAX, turn {turn + 1}", path)
+        classes = session.rows(path, COMPLETE)
+        session.note(f"JAX, turn {turn + 1}: classes, complete",
+                     (len(classes), sum(groups == 2 for _, groups in classes)))
