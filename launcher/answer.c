@@ -134,7 +134,7 @@ static bool ask(char *const *traces, size_t count, char text[static ANSWER_BYTES
     return whole;
 }
 
-static void write_report(const char *file, char *const *traces, size_t count)
+static bool write_report(const char *file, char *const *traces, size_t count)
 {
     static char program[] = "gmanalyze", option[] = "-o", end[] = "--";
     char **arguments = calloc(count + 5, sizeof(*arguments));
@@ -155,12 +155,27 @@ static void write_report(const char *file, char *const *traces, size_t count)
     }
     free(arguments);
     free(name);
+    return status == 0;
+}
+
+/* The report that is asked for, or the page of --open: beside the trace, "trace.html" of "trace.db". */
+static bool name_report(const char *trace, char file[static PATH_MAX])
+{
+    const char *named = getenv("GMTRACE_REPORT");
+    size_t length = strlen(trace);
+    if (named != NULL && named[0] != '\0') {
+        return snprintf(file, PATH_MAX, "%s", named) < PATH_MAX;
+    }
+    if (length > 3 && strcmp(trace + length - 3, ".db") == 0) {
+        length -= 3;
+    }
+    return gmt_launcher_wants_page_opened() &&
+           snprintf(file, PATH_MAX, "%.*s.html", (int)length, trace) < PATH_MAX;
 }
 
 void gmt_launcher_answer(char *const *traces, size_t count)
 {
-    char text[ANSWER_BYTES], *rest = NULL;
-    const char *report = getenv("GMTRACE_REPORT");
+    char text[ANSWER_BYTES], file[PATH_MAX], *rest = NULL;
     if (is_another_rank()) {
         return;
     }
@@ -170,7 +185,8 @@ void gmt_launcher_answer(char *const *traces, size_t count)
             gmt_say(stderr, "gmtrace: %s\n", line);
         }
     }
-    if (report != NULL && report[0] != '\0') {
-        write_report(report, traces, count);
+    if (name_report(traces[0], file) && write_report(file, traces, count) &&
+        gmt_launcher_wants_page_opened()) {
+        gmt_launcher_open_page(file);
     }
 }

@@ -72,6 +72,15 @@ struct gmt_words gmt_words_of_count(int64_t n, const char *one, const char *many
 struct sqlite3;
 void gmt_launcher_out_of_memory(struct sqlite3 *db);
 
+/* Can the trace be written, and the report that the user asked for? 0, or negative errno when that is said. */
+int gmt_launcher_check_outputs(void);
+/* By its name, is it a page for a browser? */
+bool gmt_launcher_is_page(const char *path);
+/* --open */
+bool gmt_launcher_wants_page_opened(void);
+/* Shows it, or says why not: never without a terminal, or in a CI job. */
+void gmt_launcher_open_page(const char *path);
+
 /* Five lines on what a trace holds. */
 void gmt_launcher_summary(struct sqlite3 *db);
 

@@ -46,6 +46,18 @@ static const char *variable_of(int key)
     return NULL;
 }
 
+/* What a flag without a value sets its variable to: the other of on and off. */
+static const char *value_of_flag(int key)
+{
+#define GMT_OPTION(field, flag, letter, variable, metavar, standard, help) \
+    if (key == ((letter) != 0 ? (letter) : KEY_##field)) { \
+        return strcmp(standard, "off") == 0 ? "on" : "off"; \
+    }
+#include "libtrace/record/options.def"
+#undef GMT_OPTION
+    return NULL;
+}
+
 static const struct limits {
     int key;
     double least, most;
@@ -126,7 +138,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 {
     const char *variable = variable_of(key);
     if (variable != NULL && value == NULL) {
-        return setenv(variable, "off", 1) != 0 ? errno : 0;
+        return setenv(variable, value_of_flag(key), 1) != 0 ? errno : 0;
     }
     if (variable != NULL) {
         for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {

@@ -1,50 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Runs the program, once or twice, reports its traces and passes its exit status on. */
-#include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "launcher/launcher.h"
 #include "launcher/program.h"
-#include "libtrace/base/printable.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
-
-/* Refuse before the program has done its work, not after. */
-static int check_output(const char *pattern)
-{
-    char path[PATH_MAX], folder[PATH_MAX];
-    int error = gmt_output_expand(pattern, path, sizeof(path));
-    if (error != 0) {
-        gmt_say(stderr,
-                "gmtrace: output pattern '%s' is not valid: use %%p, %%h, %%r, %%e, "
-                "%%t, %%q{VAR} or %%%%\n",
-                pattern);
-        return error;
-    }
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
-        gmt_say(stderr, "gmtrace: '%s' is a directory; name a file with -o\n", path);
-        return -EISDIR;
-    }
-    const char *slash = strrchr(path, '/');
-    (void)snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
-                   slash != NULL ? path : ".");
-    if (access(folder, W_OK | X_OK) != 0) {
-        error = -errno;
-        gmt_say(stderr,
-                "gmtrace: cannot write the trace into '%s': %s; name another place "
-                "with -o\n",
-                folder, strerror(-error));
-    }
-    return error;
-}
 
 static int status_of(int status)
 {
@@ -82,7 +48,7 @@ int gmt_launcher_run(char *const argv[])
     const char *output = getenv("GMTRACE_OUTPUT");
     bool was_asked = output != NULL && output[0] != '\0';
     gmt_options_load();
-    if (check_output(gmt_options.output) != 0) {
+    if (gmt_launcher_check_outputs() != 0) {
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();

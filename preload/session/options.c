@@ -163,6 +163,7 @@ void gmt_options_load(void)
     (void)choice_of("source", (const char *const[]){"on", "off"}, 2, 0);
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
     (void)choice_of("summary", (const char *const[]){"on", "off"}, 2, 0);
+    (void)choice_of("open", (const char *const[]){"off", "on"}, 2, 0);
     (void)choice_of("python", (const char *const[]){"auto", "on", "off"}, 3, 0);
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit") << 20;
     gmt_options.counter_budget = budget_of("counter_budget");
