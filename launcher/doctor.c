@@ -104,9 +104,11 @@ int gmt_launcher_doctor(char *const argv[])
         if (strcmp(argv[i], "--json") == 0) {
             json = true;
         } else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
-            gmt_say(stdout, "Usage: gmtrace doctor [--json] [PROGRAM]\n");
-            gmt_say(stdout, "Reports what can be recorded here, of PROGRAM if it is named, and how "
-                            "to fix the rest.\n");
+            gmt_say(stdout, "Usage: gmtrace [--device sim] doctor [--json] [PROGRAM]\n");
+            gmt_say(stdout,
+                    "Reports what can be recorded here, of PROGRAM if it is named, and how to fix "
+                    "the rest; after --device sim: on the software device. Returns 1 when nothing "
+                    "could be recorded.\n");
             return 0;
         } else if (strcmp(argv[i], "--version") == 0 || strcmp(argv[i], "-V") == 0) {
             gmt_say(stdout, "gmtrace " GMT_VERSION "\n");
@@ -119,12 +121,17 @@ int gmt_launcher_doctor(char *const argv[])
         }
     }
     gmt_doctor_begin(json);
-    gmt_doctor_gpu();
-    gmt_doctor_counters();
-    gmt_doctor_others();
-    check_parts();
-    gmt_doctor_preload();
-    check_software_device();
+    if (gmt_launcher_wants_software_device()) {
+        gmt_doctor_software_device();
+        check_parts();
+    } else {
+        gmt_doctor_gpu();
+        gmt_doctor_counters();
+        gmt_doctor_others();
+        check_parts();
+        gmt_doctor_preload();
+        check_software_device();
+    }
     check_folder();
     check_clock();
     if (program != NULL) {

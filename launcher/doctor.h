@@ -20,6 +20,7 @@ __attribute__((format(printf, 4, 5))) void gmt_doctor_say(enum gmt_doctor_state 
 
 /* Each says at least one line, but for gmt_doctor_preload where the library is missing. */
 void gmt_doctor_gpu(void);                 /* driver, devices, MIG, calibration */
+void gmt_doctor_software_device(void);     /* instead, for --device sim           */
 void gmt_doctor_counters(void);            /* CUPTI and the permission to count  */
 void gmt_doctor_others(void);              /* DCGM, other profilers              */
 void gmt_doctor_preload(void);             /* LD_PRELOAD, and by which name      */

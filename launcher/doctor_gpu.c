@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launcher/doctor.h"
+#include "launcher/launcher.h"
 #include "libtrace/cupti/base/locate.h"
 #include "libtrace/store/db/model_cache.h"
 #include "preload/session/device_text.h"
@@ -102,13 +103,15 @@ static void check_device(const struct driver *driver, int device)
     }
 }
 
-static void check_driver(void)
+/* name: of its library, or the path of it. */
+static void check_driver(const char *name)
 {
     struct driver driver;
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
+    void *library = dlopen(name, RTLD_NOW);
     if (library == NULL) {
         gmt_doctor_say(GMT_DOCTOR_BAD, "driver",
-                       "install the NVIDIA driver, or run where there is one",
+                       "install the NVIDIA driver, or run where there is one; gmtrace --device sim "
+                       "needs none",
                        "libcuda.so.1 cannot be loaded (%s)", dlerror());
         return;
     }
@@ -182,8 +185,20 @@ static void check_mig(void)
 
 void gmt_doctor_gpu(void)
 {
-    check_driver();
+    check_driver("libcuda.so.1");
     check_mig();
+}
+
+void gmt_doctor_software_device(void)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+    if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
+        gmt_doctor_say(GMT_DOCTOR_BAD, "driver", "install again",
+                       "the software device is not installed");
+        return;
+    }
+    (void)snprintf(path, sizeof(path), "%s/libcuda.so.1", folder);
+    check_driver(path);
 }
 
 static void check_permission(void)

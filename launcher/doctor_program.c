@@ -37,10 +37,29 @@ static const char *sim_remedy(const struct gmt_program_cuda *cuda)
     return NULL;
 }
 
+/* After --device sim what cannot run there is said first. */
+static bool is_refused(const struct gmt_program *program)
+{
+    char text[160];
+    const char *why = gmt_launcher_wants_software_device()
+                          ? gmt_launcher_software_device_obstacle(program, text, sizeof(text))
+                          : NULL;
+    if (why != NULL) {
+        const char *remedy = strstr(why, ": ");
+        gmt_doctor_say(GMT_DOCTOR_BAD, "program", remedy != NULL ? remedy + 2 : NULL,
+                       "%s cannot run on the software device: %.*s", program->path,
+                       remedy != NULL ? (int)(remedy - why) : (int)strlen(why), why);
+    }
+    return why != NULL;
+}
+
 static void say_runtime(const struct gmt_program *program)
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
     const char *remedy = sim_remedy(cuda);
+    if (is_refused(program)) {
+        return;
+    }
     if (cuda->static_runtime) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "program", remedy,
                        "%s: the CUDA runtime is linked statically, and is recorded all the same",

@@ -55,9 +55,12 @@ int gmt_launcher_doctor(char *const argv[]);
 bool gmt_launcher_wants_software_device(void);
 /* The folder of its libraries; -ENOENT when it is not installed. */
 int gmt_launcher_software_device(char *folder, size_t bytes);
+struct gmt_program;
+/* Why the program cannot run there, in `text` or not; NULL: nothing is known to prevent it. */
+const char *gmt_launcher_software_device_obstacle(const struct gmt_program *program, char *text,
+                                                  size_t bytes);
 /* Make a program that is to be executed in this process find it. `preload` gets what has to be
  * preloaded for that, or stays as it is. Refuses, and says why, what could not run on it. */
-struct gmt_program;
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes);
 

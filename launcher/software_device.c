@@ -29,8 +29,8 @@ int gmt_launcher_software_device(char *folder, size_t bytes)
                : -ENOENT;
 }
 
-/* Why the program cannot run there, or NULL. */
-static const char *obstacle(const struct gmt_program *program, char *text, size_t bytes)
+const char *gmt_launcher_software_device_obstacle(const struct gmt_program *program, char *text,
+                                                  size_t bytes)
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
     if (cuda->static_runtime) {
@@ -80,7 +80,7 @@ int gmt_launcher_use_software_device(const char *name, const struct gmt_program 
                         " beside gmtrace; install again\n");
         return -ENOENT;
     }
-    const char *why = obstacle(program, text, sizeof(text));
+    const char *why = gmt_launcher_software_device_obstacle(program, text, sizeof(text));
     if (why != NULL) {
         gmt_say(stderr, "gmtrace: %s: %s\n", name, why);
         return -ENOEXEC;

@@ -11,12 +11,13 @@ export XDG_CACHE_HOME=$work/cache
 
 # doctor STATUS ARGUMENT...: its answers as JSON in answers.json. With LD_PRELOAD set to $preload, if that is not empty.
 preload=
+doctor_command=("$gmtrace" doctor --json)
 doctor() {
     local wanted=$1
     shift
     # With AddressSanitizer in the library only, its runtime is not the first.
     run doctor env ${preload:+"LD_PRELOAD=$preload" "ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0"} \
-        "$gmtrace" doctor --json "$@"
+        "${doctor_command[@]}" "$@"
     equal "status of doctor $*" "$wanted" "$(cat doctor.status)"
     cp doctor.out answers.json
 }
@@ -43,6 +44,30 @@ says calibration ok 'no times'
 # Without a driver nothing can be recorded.
 LD_LIBRARY_PATH='' GMTRACE_CUPTI=/absent doctor "$(ldconfig -p | grep 'libcuda\.so\.1' >/dev/null && echo 0 || echo 1)"
 says cupti limited 'libcupti'
+
+# After --device sim it is the software device that counts, whatever driver there is: what is said of GPUs is left out.
+export LD_LIBRARY_PATH=
+doctor_command=("$gmtrace" --device sim doctor --json)
+doctor 0
+says device ok 'software device'
+says driver ok 'supports CUDA 13'
+equal "checks of the software device" "calibration clock device driver folder gmanalyze gmcalibrate library recorder" \
+    "$(jq -r '[.checks[].check] | unique | join(" ")' answers.json)"
+# A program that gmtrace --device sim refuses is one that doctor warns of, with the same words.
+for program in "$GMT_BUILD"/bin/pipeline_slow{,_shared} "$CLIENTS"/runtimeclient_cudart{,_static}; do
+    [ -x "$program" ] || continue
+    run attempt "$gmtrace" --device sim -o attempt.db "$program" --size 64 --frames 1
+    refusal=$(sed -nE "s|^gmtrace: $program: ||p" attempt.err)
+    doctor "$([ -z "$refusal" ] && echo 0 || echo 1)" "$program"
+    said=$(jq -r '.checks[] | select(.check == "program" and .state == "missing") | (.text | sub(".*device: "; "")) + ": " + .remedy' answers.json)
+    equal "what doctor says of $program" "$refusal" "$said"
+done
+mkdir -p without/bin
+cp "$gmtrace" without/bin
+doctor_command=(without/bin/gmtrace --device sim doctor --json)
+doctor 1
+says driver missing 'software device is not installed'
+doctor_command=("$gmtrace" doctor --json)
 
 # Stand-ins for a driver with two GPUs, and for NVML, which says that one is partitioned into instances.
 mkdir fake
