@@ -331,11 +331,11 @@ static json_t *fixes(const struct sarif *s, const struct gmt_finding *f)
 
 static json_t *result(const struct sarif *s, const struct gmt_finding *f)
 {
-    json_t *json = json_pack("{ss, ss, so, s[o], s{so, so}, so}", "ruleId", f->rule, "level",
+    json_t *json = json_pack("{ss, ss, so, s[o], s{so, so, so}, so}", "ruleId", f->rule, "level",
                              levels[f->severity], "message", said(f), "locations", location(s, f),
-                             "partialFingerprints", "gmtrace/v1", gmt_json_text(f->fingerprint),
-                             "primaryLocationLineHash", gmt_json_text(f->fingerprint), "properties",
-                             properties(f));
+                             "partialFingerprints", "gmtrace/v1", gmt_json_text(f->fingerprint_v1),
+                             "gmtrace/v2", gmt_json_text(f->fingerprint), "primaryLocationLineHash",
+                             gmt_json_text(f->fingerprint), "properties", properties(f));
     json_t *places = related(s, f);
     const struct gmt_report *r = s->report;
 

@@ -185,8 +185,8 @@ void gmt_compare_findings(struct gmt_comparison *comparison, struct gmt_arena *a
     if (p.of_a == NULL || p.taken == NULL) {
         return;
     }
-    /* Fingerprints number the findings of one rule in a function: behind one that is fixed or new, others
-     * have those of their neighbours. */
+    /* Of a trace without sources, fingerprints number the findings of one rule in a function: behind one that is
+     * fixed or new, others have those of their neighbours. */
     pair(&p, by_both);
     pair(&p, by_statement);
     pair(&p, by_fingerprint);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyzer/base/thresholds.h"
+#include "analyzer/findings/fingerprints.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/price.h"
@@ -180,55 +181,6 @@ void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
     }
     finding->small = true;
     finding->note_why = why;
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-    return slash != NULL ? slash + 1 : path;
-}
-
-/* FNV-1a, 64 bits, with a separator so that "a" + "bc" differs from "ab" + "c". */
-static uint64_t mix(uint64_t hash, const char *text)
-{
-    for (; text != NULL && *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    }
-    return (hash ^ 0x1f) * UINT64_C(0x100000001b3);
-}
-
-static bool taken(const struct gmt_report *report, const char *fingerprint)
-{
-    for (size_t i = 0; i < report->finding_count; i++) {
-        if (strcmp(report->findings[i].fingerprint, fingerprint) == 0) {
-            return true;
-        }
-    }
-    for (size_t i = 0; i < report->note_count; i++) {
-        if (strcmp(report->notes[i].fingerprint, fingerprint) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Names, no lines and no addresses: those move with every edit and build. */
-static void give_fingerprint(const struct gmt_report *report, struct gmt_finding *finding)
-{
-    const struct gmt_where *where = &finding->where;
-    const char *function = where->function != NULL ? where->function : base_name(where->module);
-    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), finding->rule);
-
-    hash = mix(hash, where->kernel != NULL ? where->kernel : function);
-    hash = mix(hash, where->kernel != NULL ? NULL : base_name(where->file));
-    hash = mix(hash, where->kernel != NULL ? NULL : where->api);
-    do {
-        snprintf(finding->fingerprint, sizeof(finding->fingerprint), "%016llx",
-                 (unsigned long long)hash);
-        /* A second one in the same function is identified by its order. */
-        hash = mix(hash, "again");
-    } while (taken(report, finding->fingerprint));
 }
 
 static double share_of_wall(const struct gmt_analysis *analysis, double ns)
@@ -410,7 +362,7 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
     if (finding->note_why == NULL) {
         finding->method = unpriced_method(analysis, finding);
     }
-    give_fingerprint(report, finding);
+    gmt_finding_number(report, finding);
     bool note = finding->note_why != NULL;
     struct gmt_finding *slot = note ? GMT_PUSH(report->arena, report->notes, report->note_count)
                                     : GMT_PUSH(report->arena, report->findings,

@@ -88,7 +88,7 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
  */
 void gmt_findings_settle(struct gmt_analysis *analysis);
 /*
- * Gives severity, share and fingerprint and adds it to the report. What saves less than the floors
+ * Gives severity, share and number and adds it to the report. What saves less than the floors
  * of thresholds.h, or has note_why set, becomes a note. What could not be priced is judged by the most
  * that it can save, the time of what it is about: at most of medium severity, and low where that is not
  * known.

@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "analyzer/base/intervals.h"
+#include "analyzer/findings/fingerprints.h"
 #include "analyzer/findings/instructions.h"
 #include "analyzer/findings/joints.h"
 #include "analyzer/findings/kernel_filter.h"
@@ -174,7 +175,7 @@ static int compare_findings(const void *a, const void *b)
     if (order == 0) {
         order = compare_double_down(x->saved_peak_bytes, y->saved_peak_bytes);
     }
-    return order != 0 ? order : strcasecmp(x->fingerprint, y->fingerprint);
+    return order != 0 ? order : strcasecmp(x->fingerprint_v1, y->fingerprint_v1);
 }
 
 /* Notes of one reason together, where the first of them stands. */
@@ -284,6 +285,10 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     gmt_answer_fill(report->arena, report->notes, report->note_count);
     gmt_findings_quote(timeline->db, report->arena, report->findings, report->finding_count);
     gmt_findings_quote(timeline->db, report->arena, report->notes, report->note_count);
+    rc = gmt_findings_identify(report);
+    if (rc != 0) {
+        goto out;
+    }
     gmt_findings_patch(timeline->db, report->arena, report->working_directory, report->findings,
                        report->finding_count);
     merge_claims(report->findings, report->finding_count);

@@ -192,9 +192,10 @@ struct gmt_finding {
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
     enum gmt_touches touches;
-    char fingerprint[17]; /* stable over runs, builds and line numbers                        */
-    bool guess;           /* of a saving: nothing shows that there is work for the repair     */
-    bool small;           /* a note for its size alone: to comparisons and gates it is as if nothing
+    char fingerprint[17]; /* stable over runs, builds and line numbers: findings/fingerprints.h */
+    char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
+    bool guess;              /* of a saving: nothing shows that there is work for the repair     */
+    bool small; /* a note for its size alone: to comparisons and gates it is as if nothing
                              was seen */
 };
 

@@ -106,13 +106,16 @@ def check_sarif(path, sarif):
         if result["level"] not in ("error", "warning", "note"):
             fail(path, f"level {result['level']}")
         files.update(check_scanned(path, result))
-        if not re.fullmatch(r"[0-9a-f]{16}", result["partialFingerprints"]["gmtrace/v1"]):
+        prints = result["partialFingerprints"]
+        if any(not re.fullmatch(r"[0-9a-f]{16}", prints[name]) for name in ("gmtrace/v1", "gmtrace/v2")):
             fail(path, "fingerprint")
+        if prints["primaryLocationLineHash"] != prints["gmtrace/v2"]:
+            fail(path, "alerts are identified by another fingerprint")
     check_scanned_run(path, run, files)
     for rule in rules:
         if any(not text.startswith(f"# {rule['id']} ") or "\n## Fix\n" not in text for text in rule["help"].values()):
             fail(path, f"{rule['id']} has no help")
-    return [result["partialFingerprints"]["gmtrace/v1"] for result in run["results"]]
+    return [result["partialFingerprints"]["gmtrace/v2"] for result in run["results"]]
 
 
 def check_csv(path):
