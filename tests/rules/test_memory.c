@@ -476,3 +476,19 @@ Test(memory, say_who_held_it_when_there_was_none_left)
     cr_assert_eq(only_finding(&fixture)->severity, GMT_SEVERITY_MEDIUM);
     gmt_fixture_free(&fixture);
 }
+
+/* As many as gmtrace counts when the program has ended; fewer are lost, since the last one is needed. */
+Test(memory, leak_counts_all_that_are_never_freed)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM204_positive");
+    const struct gmt_finding *finding = gmt_fixture_only(&fixture, "GM204");
+    cr_assert_eq(gmt_fixture_evidence(finding, "never_freed"), 8);
+    cr_assert_eq(gmt_fixture_evidence(finding, "allocations"), 7);
+    cr_assert_str_eq(finding->headline,
+                     "8 allocations of 16.0 MiB are never freed; 7 of them, 112 MiB together, are "
+                     "not used after the next one is made");
+    cr_assert(strstr(finding->sketch, ": 8 times in this run") != NULL);
+    gmt_fixture_free(&fixture);
+}

@@ -20,17 +20,26 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
 static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *site,
                      struct gmt_finding *finding)
 {
-    char count[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
+    char count[GMT_FORMAT_BYTES], lost[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES],
+        each[GMT_FORMAT_BYTES];
+    bool is_mixed = site->bytes < (double)site->count * (double)site->example->bytes;
 
     gmt_finding_evidence(finding, "largest", "bytes", (double)site->example->bytes);
+    gmt_finding_evidence(finding, "never_freed", "count", (double)site->unfreed);
     gmt_format_bytes(each, (double)site->example->bytes);
-    finding->headline = gmt_text(
-        analysis,
-        "%s allocations of %s%s are never freed, %s together, and none is used "
-        "after the next one is made",
-        gmt_format_count(count, (double)site->count), each,
-        site->bytes < (double)site->count * (double)site->example->bytes ? " or less" : "",
-        gmt_format_bytes(all, site->bytes));
+    gmt_format_count(count, (double)site->unfreed);
+    gmt_format_count(lost, (double)site->count);
+    gmt_format_bytes(all, site->bytes);
+    /* The last one is needed to the end: it is not freed either, and nothing is lost by that. */
+    finding->headline = site->unfreed == site->count
+                            ? gmt_text(analysis,
+                                       "%s allocations of %s%s are never freed, %s together, and "
+                                       "none is used after the next one is made",
+                                       count, each, is_mixed ? " or less" : "", all)
+                            : gmt_text(analysis,
+                                       "%s allocations of %s%s are never freed; %s of them, %s "
+                                       "together, are not used after the next one is made",
+                                       count, each, is_mixed ? " or less" : "", lost, all);
     if (site->count < GMT_LEAK_MIN_COUNT) {
         finding->note_why = "too few to be a loop: the end of the process frees them";
     }
@@ -47,7 +56,8 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
                                "cudaMalloc(&p, %lld);  // %s: %zu times in this run\n"
                                "...\n"
                                "cudaFree(p);  // missing",
-                               (long long)site->example->bytes, finding->where.label, site->count);
+                               (long long)site->example->bytes, finding->where.label,
+                               site->unfreed);
 }
 
 /* One note for all that stays until the end, kept by the program or by its allocator. */

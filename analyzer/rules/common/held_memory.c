@@ -156,6 +156,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_held_rul
     for (size_t i = 0; i < group->count; i++) {
         size_t row = group->rows[i];
 
+        site.unfreed += memory->rows[row].free_begin_ns == GMT_NO_TIME;
         if (group->cut_ns != INT64_MAX &&
             gmt_memory_freed_ns(&memory->rows[row]) >= group->cut_ns) {
             continue;

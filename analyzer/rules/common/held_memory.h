@@ -10,6 +10,7 @@
 struct gmt_held_site {
     const size_t *rows; /* indices into memory->rows, oldest first */
     size_t count;
+    size_t unfreed; /* of all that were made there: never freed, whether chosen or not */
     const struct gmt_memory_row *example; /* the largest */
     double bytes;                         /* of all rows */
     double saved_bytes; /* the peak would be that much lower; NAN: by too little to matter */
