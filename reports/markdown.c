@@ -110,6 +110,11 @@ static void first(FILE *out, const struct gmt_report *r)
                 sure[0] != '\0' ? " (" : "", sure, sure[0] != '\0' ? ")" : "");
     }
     fputc('\n', out);
+    if (gmt_answer_places_note(r) != NULL) {
+        fputs("Names: ", out);
+        gmt_markdown_plain(out, gmt_answer_places_note(r));
+        fputs("\n\n", out);
+    }
 }
 
 /* What the recorded time went to, with bars of text: markdown has no others. */

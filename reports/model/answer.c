@@ -142,6 +142,16 @@ size_t gmt_answer_count(const struct gmt_report *r)
     return r->finding_count < GMT_FIRST_FINDINGS ? r->finding_count : GMT_FIRST_FINDINGS;
 }
 
+const char *gmt_answer_places_note(const struct gmt_report *r)
+{
+    const char *note = NULL;
+
+    for (size_t i = gmt_answer_count(r); i-- > 0;) {
+        note = r->findings[i].where.note != NULL ? r->findings[i].where.note : note;
+    }
+    return note;
+}
+
 /* ---- the parts of the time -------------------------------------------------------------------- */
 
 static const struct {

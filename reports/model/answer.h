@@ -29,6 +29,9 @@ bool gmt_savings_add_up(const struct gmt_report *report);
 /* How many findings are named first: those about results, and those with something to gain. */
 size_t gmt_answer_count(const struct gmt_report *report);
 
+/* Why a place that is named first has no better name, and what helps: the first such reason; NULL: all are named. */
+const char *gmt_answer_places_note(const struct gmt_report *report);
+
 /* Was anything recorded that checks look at? */
 bool gmt_answer_has_work(const struct gmt_report *report);
 

@@ -55,6 +55,9 @@ void gmt_text_first(struct gmt_text_out *t, const struct gmt_report *r)
                                      sure[0] != '\0' ? " (" : "", sure,
                                      sure[0] != '\0' ? ")" : ""));
     }
+    if (gmt_answer_places_note(r) != NULL) {
+        gmt_text_wrap(t, 5, "names   ", gmt_answer_places_note(r));
+    }
     fputc('\n', t->out);
 }
 

@@ -104,10 +104,12 @@ static void card_parts(struct gmt_text_out *t, const struct gmt_finding *f)
     }
 }
 
-/* Why its place has no better name: what was said of a finding before is not said again. */
+/* Why its place has no better name: what was said of one named first, or of a finding before, is not said again. */
 static bool has_new_note(const struct gmt_report *r, const struct gmt_finding *f)
 {
-    if (f->where.note == NULL) {
+    const char *said = gmt_answer_places_note(r);
+
+    if (f->where.note == NULL || (said != NULL && strcmp(said, f->where.note) == 0)) {
         return false;
     }
     for (const struct gmt_finding *before = r->findings; before < f; before++) {

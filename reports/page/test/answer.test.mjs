@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { load, makeFinding, makeReport } from './reports.mjs';
 
 globalThis.addEventListener ??= () => undefined;
-const { certainty, effort, gain, heading } = await load('sections/verdict/answer.ts');
+const { certainty, effort, gain, heading, placesNote } = await load('sections/verdict/answer.ts');
 const { layOut } = await load('sections/verdict/time-bar.tsx');
 const { editorLink, setEditor } = await load('parts/place-link.tsx');
 
@@ -37,6 +37,14 @@ test('the heading tells what the first three bring, and all of them', () => {
     'Do first: 1.73 s → 1.38 s, 1.26 ×; all 4 findings: 1.73 s → 1.26 s, 1.38 ×',
   );
   assert.equal(heading(makeReport({ verdict, findings: findings.slice(1) })), 'Do first: 1.73 s → 1.26 s, 1.38 ×');
+});
+
+test('below what is first stands why a place has no line', () => {
+  const note = 'app has no line numbers: compile it with -g';
+  const named = makeFinding();
+  const unnamed = makeFinding({ where: { ...named.where, note } });
+  assert.equal(placesNote(makeReport({ findings: [named, unnamed] })), note);
+  assert.equal(placesNote(makeReport({ findings: [named, named, named, unnamed] })), null);
 });
 
 test('the parts of the time fill the bar, one after the other', () => {

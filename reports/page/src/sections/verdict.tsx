@@ -10,7 +10,7 @@ import type { Report } from '../report';
 import { go } from '../state';
 import { counted } from '../words';
 import './verdict.css';
-import { certainty, effort, FIRST, gain, heading } from './verdict/answer';
+import { certainty, effort, FIRST, gain, heading, placesNote } from './verdict/answer';
 import { badges, type Badge } from './verdict/badges';
 import { copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
 import { TimeBar } from './verdict/time-bar';
@@ -209,6 +209,7 @@ function First({ report }: { report: Report }) {
   const list = report.findings.slice(0, FIRST);
   if (list.length === 0) return null;
   const scale_ns = commonScale(list.map(({ saving }) => saving));
+  const note = placesNote(report);
   return (
     <>
       <h3 class="first-title">{heading(report)}</h3>
@@ -227,6 +228,7 @@ function First({ report }: { report: Report }) {
           </li>
         ))}
       </ol>
+      {note !== null && <p class="dim">Names: {note}</p>}
     </>
   );
 }

@@ -48,3 +48,8 @@ export function heading(report: Report): string {
   if (report.findings.length <= FIRST || some === '') return `Do first: ${all}`;
   return `Do first: ${some}; all ${report.findings.length} findings: ${all}`;
 }
+
+/** Why a place that is named first has no better name, and what helps; null: all are named. */
+export function placesNote({ findings }: Report): string | null {
+  return findings.slice(0, FIRST).find(({ where }) => where.note !== undefined)?.where.note ?? null;
+}
