@@ -9,6 +9,7 @@
 #include "launcher/doctor.h"
 #include "launcher/launcher.h"
 #include "launcher/program.h"
+#include "launcher/rebuild.h"
 
 /* The loader ignores LD_PRELOAD for programs that gain rights; NULL: it gains none. */
 static const char *gains_rights(const char *path)
@@ -26,10 +27,14 @@ static const char *gains_rights(const char *path)
 }
 
 /* What says how far the software device can run it; NULL: nothing to say. */
-static const char *sim_remedy(const struct gmt_program_cuda *cuda)
+static const char *sim_remedy(const struct gmt_program *program, char *text, size_t bytes)
 {
+    const struct gmt_program_cuda *cuda = &program->cuda;
     if (cuda->static_runtime) {
-        return "for --device sim rebuild with nvcc -cudart shared";
+        char command[PATH_MAX];
+        gmt_rebuild_command(program, command, sizeof(command));
+        (void)snprintf(text, bytes, "for --device sim build it by: %s", command);
+        return text;
     }
     if (cuda->has_code && cuda->ptx_target == 0) {
         return "for --device sim rebuild with -gencode arch=compute_90,code=compute_90";
@@ -40,7 +45,7 @@ static const char *sim_remedy(const struct gmt_program_cuda *cuda)
 /* After --device sim what cannot run there is said first. */
 static bool is_refused(const struct gmt_program *program)
 {
-    char text[160];
+    char text[PATH_MAX + 256];
     const char *why = gmt_launcher_wants_software_device()
                           ? gmt_launcher_software_device_obstacle(program, text, sizeof(text))
                           : NULL;
@@ -56,7 +61,8 @@ static bool is_refused(const struct gmt_program *program)
 static void say_runtime(const struct gmt_program *program)
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
-    const char *remedy = sim_remedy(cuda);
+    char text[PATH_MAX + 64];
+    const char *remedy = sim_remedy(program, text, sizeof(text));
     if (is_refused(program)) {
         return;
     }

@@ -32,10 +32,11 @@ void gmt_doctor_say(enum gmt_doctor_state state, const char *check, const char *
     worst = state > worst ? state : worst;
     if (answers != NULL) {
         /* A path may hold any bytes: what is not UTF-8 is no JSON. */
-        json_t *said = json_string(text);
-        json_array_append_new(
-            answers, json_pack("{ss, ss, so, ss?}", "check", check, "state", states[state], "text",
-                               said != NULL ? said : json_null(), "remedy", remedy));
+        json_t *said = json_string(text), *advice = json_string(remedy);
+        json_array_append_new(answers,
+                              json_pack("{ss, ss, so, so}", "check", check, "state", states[state],
+                                        "text", said != NULL ? said : json_null(), "remedy",
+                                        advice != NULL ? advice : json_null()));
         return;
     }
     gmt_say(stdout, "%-7s  %-12s %s%s%s\n", states[state], check, text, remedy != NULL ? "; " : "",

@@ -6,6 +6,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
+#define GMT_SOFTWARE_DEVICE_CAPABILITY 90 /* 90 = compute capability 9.0 */
+
 /* What matters to the software device; programs without device code of their own have no traits. */
 struct gmt_program_cuda {
     bool has_code;       /* device code was compiled into it */

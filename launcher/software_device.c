@@ -9,11 +9,11 @@
 
 #include "launcher/launcher.h"
 #include "launcher/program.h"
+#include "launcher/rebuild.h"
 #include "libtrace/base/printable.h"
 
 #define FOLDER "../libexec/gmtrace/simgpu"
 #define RUNTIME "libcudart.so.13"
-#define COMPUTE_CAPABILITY 90 /* of the software device */
 
 bool gmt_launcher_wants_software_device(void)
 {
@@ -34,12 +34,16 @@ const char *gmt_launcher_software_device_obstacle(const struct gmt_program *prog
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
     if (cuda->static_runtime) {
-        return "static CUDA runtime: rebuild with nvcc -cudart shared";
+        char command[PATH_MAX];
+        gmt_rebuild_command(program, command, sizeof(command));
+        (void)snprintf(text, bytes, "static CUDA runtime: build it for the software device by: %s",
+                       command);
+        return text;
     }
     if (cuda->has_code && cuda->ptx_target == 0) {
         return "no PTX: rebuild with -gencode arch=compute_90,code=compute_90";
     }
-    if (cuda->ptx_target > COMPUTE_CAPABILITY) {
+    if (cuda->ptx_target > GMT_SOFTWARE_DEVICE_CAPABILITY) {
         (void)snprintf(text, bytes,
                        "PTX for compute_%u only: rebuild with -gencode "
                        "arch=compute_90,code=compute_90",
@@ -74,7 +78,7 @@ static int hash_everything(void)
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes)
 {
-    char folder[PATH_MAX], path[PATH_MAX * 2], text[160];
+    char folder[PATH_MAX], path[PATH_MAX * 2], text[PATH_MAX + 160];
     if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
         gmt_say(stderr, "gmtrace: the software device is missing: it belongs into " FOLDER
                         " beside gmtrace; install again\n");
