@@ -2,6 +2,7 @@
 /* The driver and its devices: there, whole or in MIG instances, calibrated, and countable. */
 #include <cuda.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdint.h>
@@ -233,8 +234,15 @@ void gmt_doctor_counters(void)
 {
     char path[PATH_MAX] = "";
     uint32_t version = 0;
-    if (gmt_cupti_locate(getenv("GMTRACE_CUPTI"), path, sizeof(path), &version) == 0) {
+    int error = gmt_cupti_locate(getenv("GMTRACE_CUPTI"), path, sizeof(path), &version);
+    if (error == 0) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "cupti", NULL, "version %u, %s", version, path);
+    } else if (error == -ENOTSUP) {
+        gmt_doctor_say(
+            GMT_DOCTOR_LIMITED, "cupti", "set GMTRACE_CUPTI to a newer one",
+            "version %u, %s, is older than that of CUDA 11.8: no device timestamps and no "
+            "counters",
+            version, path);
     } else {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "cupti",
                        "install the CUDA toolkit's CUPTI, or set GMTRACE_CUPTI to its path",

@@ -43,7 +43,7 @@ static int load_cupti(void)
 {
     int error = gmt_cupti_load(&api, config.cupti_path);
     if (error != 0) {
-        gmt_refusal_no_cupti(error, config.cupti_path);
+        gmt_refusal_no_cupti(&api, error, config.cupti_path);
         return error;
     }
     char detail[GMT_CUPTI_PATH_BYTES + 64];

@@ -18,6 +18,7 @@
 
 #include "libtrace/cupti/base/buffers.h"
 #include "libtrace/cupti/base/copies.h"
+#include "libtrace/cupti/base/loader.h"
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/cupti/handover.h"
 #include "preload/driver/resolve.h"
@@ -50,7 +51,7 @@ static void *_Atomic real[FUNCTIONS];
 /* A handle of the CUPTI in the process, NULL: there is none. Never loads one. */
 static void *handle_in_process(void)
 {
-    static const char *const libraries[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+    static const char *const libraries[] = {GMT_CUPTI_LIBRARIES};
     void *handle = NULL;
     for (size_t i = 0; handle == NULL && i < sizeof(libraries) / sizeof(libraries[0]); i++) {
         handle = dlopen(libraries[i], RTLD_LAZY | RTLD_NOLOAD);

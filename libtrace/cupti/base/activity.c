@@ -3,7 +3,9 @@
 #define _GNU_SOURCE
 #include "libtrace/cupti/base/activity.h"
 
+#include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,6 +20,27 @@
 #define POLL_US 500u
 /* Memcpy records have a copy count since CUPTI 13.0. */
 #define COPY_COUNT_SINCE 130000u
+
+/* An older CUPTI writes older structures, whose fields lie in the same places: of CUDA 11.8 (kernels 8), 12 (9), both (copies 5). */
+#define SAME(older, newer, field) \
+    static_assert(offsetof(older, field) == offsetof(newer, field), "record of an older CUPTI");
+#define SAME_IN_ALL(older, newer) \
+    SAME(older, newer, start) \
+    SAME(older, newer, end) \
+    SAME(older, newer, correlationId) SAME(older, newer, deviceId) SAME(older, newer, contextId) \
+        SAME(older, newer, streamId) SAME(older, newer, graphId)
+#define SAME_KERNEL(older) \
+    SAME_IN_ALL(older, CUpti_ActivityKernel10) \
+    SAME(older, CUpti_ActivityKernel10, gridX) \
+    SAME(older, CUpti_ActivityKernel10, gridZ) SAME(older, CUpti_ActivityKernel10, blockX) \
+        SAME(older, CUpti_ActivityKernel10, blockZ) SAME(older, CUpti_ActivityKernel10, name)
+SAME_KERNEL(CUpti_ActivityKernel8)
+SAME_KERNEL(CUpti_ActivityKernel9)
+SAME_IN_ALL(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6)
+SAME(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, bytes)
+SAME(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, copyKind)
+SAME(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, srcKind)
+SAME(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6, dstKind)
 
 static const struct gmt_cupti_api *cupti;
 static _Atomic bool enabled;

@@ -14,7 +14,7 @@
 #include "libtrace/cupti/base/copies.h"
 #include "libtrace/cupti/base/real_dlsym.h"
 
-static const char *const library_names[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+static const char *const library_names[] = {GMT_CUPTI_LIBRARIES};
 #define LIBRARY_NAMES (sizeof(library_names) / sizeof(library_names[0]))
 
 /* Where CUPTI lies, seen from the directory of the CUDA runtime: a toolkit or conda environment,
@@ -180,7 +180,7 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
     if (error == 0) {
         (void)api->cuptiGetVersion(&api->version);
     }
-    return error;
+    return error == 0 && api->version < GMT_CUPTI_OLDEST ? -ENOTSUP : error;
 }
 
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)

@@ -26,6 +26,11 @@
 
 #define GMT_CUPTI_PATH_BYTES 1024
 
+/* What CUPTI is opened as, newest first. Those of CUDA 11 have a name per minor version. */
+#define GMT_CUPTI_LIBRARIES "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"
+/* cuptiGetVersion of CUDA 11.8: the fields that are read of activity records lie where they do since then. */
+#define GMT_CUPTI_OLDEST 18u
+
 struct gmt_cupti_api {
 #define GMT_CUPTI_FUNCTION(set, name) __typeof__(name) *name;
 #include "libtrace/cupti/base/functions.def"
@@ -40,7 +45,8 @@ struct gmt_cupti_api {
 };
 
 /* Fill `api`. `given` is the user's path (a file or a directory) or NULL. Returns 0, -ENOENT when no
- * CUPTI was found, -ENOSYS when the one found lacks functions without which nothing works. */
+ * CUPTI was found, -ENOSYS when the one found lacks functions without which nothing works, -ENOTSUP when it is
+ * older than GMT_CUPTI_OLDEST; of these two, `path` and `version` are there. */
 int gmt_cupti_load(struct gmt_cupti_api *api, const char *given);
 
 /* Load the profiler libraries that lie beside CUPTI and that it opens by plain name, so that it

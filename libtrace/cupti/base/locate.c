@@ -2,6 +2,7 @@
 /* Which CUPTI would be used? For programs that only report it. */
 #include "libtrace/cupti/base/locate.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "libtrace/cupti/base/loader.h"
@@ -10,7 +11,7 @@ int gmt_cupti_locate(const char *given, char *path, size_t bytes, uint32_t *vers
 {
     static struct gmt_cupti_api api;
     int error = gmt_cupti_load(&api, given);
-    if (error == 0) {
+    if (error == 0 || error == -ENOTSUP) {
         (void)snprintf(path, bytes, "%s", api.path);
         *version = api.version;
     }

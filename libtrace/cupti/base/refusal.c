@@ -39,10 +39,14 @@ static const struct {
      "set GMTRACE_CUPTI to the libcupti.so of the driver's CUDA version, or an older one"},
 };
 
-void gmt_refusal_no_cupti(int error, const char *given)
+void gmt_refusal_no_cupti(const struct gmt_cupti_api *api, int error, const char *given)
 {
     char detail[512];
-    if (error == -ENOSYS) {
+    if (error == -ENOTSUP) {
+        (void)snprintf(detail, sizeof(detail),
+                       "CUPTI %u from %.400s is older than that of CUDA 11.8", api->version,
+                       api->path);
+    } else if (error == -ENOSYS) {
         (void)snprintf(detail, sizeof(detail), "the libcupti found is not one that can be used");
     } else if (given != NULL && given[0] != '\0') {
         (void)snprintf(detail, sizeof(detail), "no libcupti could be loaded from %.400s", given);
@@ -61,6 +65,14 @@ static const char *other_tool(CUptiResult result)
     return result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED && another ? injected : "";
 }
 
+/* A function that this version of CUPTI does not have, rather than one that it refused. */
+static bool is_missing(const struct gmt_cupti_api *api, const char *function)
+{
+    return function != NULL &&
+           (function == api->missing_activity || function == api->missing_counters ||
+            function == api->missing_callbacks || function == api->missing_sass);
+}
+
 void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiResult result,
                      const char *function)
 {
@@ -77,6 +89,12 @@ void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiRes
         }
     }
     char text[1024];
+    if (is_missing(api, function)) {
+        (void)snprintf(text, sizeof(text), "this CUPTI is too old for it: it has no %s", function);
+        gmt_spool_capability(name, GMT_CAP_MISSING, (int)result, text,
+                             "set GMTRACE_CUPTI to the libcupti.so of the driver's CUDA version");
+        return;
+    }
     const char *tool = other_tool(result);
     (void)snprintf(text, sizeof(text), "%s%s%.512s (%s: %s)", detail, tool[0] != '\0' ? ": " : "",
                    tool, function != NULL ? function : "?", gmt_cupti_error(api, result));

@@ -9,8 +9,8 @@
 #include "libtrace/cupti/base/loader.h"
 #include "libtrace/record/layout.h"
 
-/* The `cupti` row when none could be loaded; error as gmt_cupti_load returned it. */
-void gmt_refusal_no_cupti(int error, const char *given);
+/* The `cupti` row when none could be loaded; error as gmt_cupti_load returned it for `api`. */
+void gmt_refusal_no_cupti(const struct gmt_cupti_api *api, int error, const char *given);
 
 /* A row `name` for `result` of CUPTI's `function`; CUPTI_SUCCESS gives an "ok" row. */
 void gmt_refusal_row(const char *name, const struct gmt_cupti_api *api, CUptiResult result,

@@ -13,6 +13,21 @@
 #include <time.h>
 #include <unistd.h>
 
+/* The records of that version: those of CUDA 11.8 (18) and 12.4 (22) are shorter than those of 13. */
+#ifndef STANDIN_VERSION
+#define STANDIN_VERSION CUPTI_API_VERSION
+#endif
+#if STANDIN_VERSION >= 130000
+typedef CUpti_ActivityKernel10 kernel_record;
+typedef CUpti_ActivityMemcpy6 copy_record;
+#elif STANDIN_VERSION >= 22
+typedef CUpti_ActivityKernel9 kernel_record;
+typedef CUpti_ActivityMemcpy5 copy_record;
+#else
+typedef CUpti_ActivityKernel8 kernel_record;
+typedef CUpti_ActivityMemcpy5 copy_record;
+#endif
+
 #define KINDS 256u
 #define STREAM_ID 7u
 
@@ -76,9 +91,11 @@ static uint64_t now_ns(void)
     return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
 }
 
+/* STANDIN_CUPTI_VERSION: another one. */
 CUptiResult cuptiGetVersion(uint32_t *version)
 {
-    *version = CUPTI_API_VERSION;
+    const char *given = getenv("STANDIN_CUPTI_VERSION");
+    *version = given != NULL ? (uint32_t)strtoul(given, NULL, 10) : STANDIN_VERSION;
     return CUPTI_SUCCESS;
 }
 
@@ -297,8 +314,8 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
 static size_t size_of(CUpti_ActivityKind kind)
 {
     switch ((int)kind) {
-    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(CUpti_ActivityKernel10);
-    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(CUpti_ActivityMemcpy6);
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(kernel_record);
+    case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(copy_record);
     case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
     default: return 0;
     }
@@ -336,7 +353,7 @@ static void *room_for(size_t bytes)
     return room;
 }
 
-static void fill_kernel(CUpti_ActivityKernel10 *record, const char *name, uint32_t blocks)
+static void fill_kernel(kernel_record *record, const char *name, uint32_t blocks)
 {
     record->kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
     record->start = now_ns();
@@ -350,7 +367,7 @@ static void fill_kernel(CUpti_ActivityKernel10 *record, const char *name, uint32
     record->name = name;
 }
 
-static void fill_copy(CUpti_ActivityMemcpy6 *record, uint64_t bytes)
+static void fill_copy(copy_record *record, uint64_t bytes)
 {
     record->kind = CUPTI_ACTIVITY_KIND_MEMCPY;
     record->copyKind = CUPTI_ACTIVITY_MEMCPY_KIND_HTOD;
@@ -360,7 +377,9 @@ static void fill_copy(CUpti_ActivityMemcpy6 *record, uint64_t bytes)
     record->correlationId = correlation;
     record->contextId = 1;
     record->streamId = STREAM_ID;
+#if STANDIN_VERSION >= 130000
     record->copyCount = 1;
+#endif
 }
 
 static void fill_memset(CUpti_ActivityMemset4 *record, uint64_t bytes)
