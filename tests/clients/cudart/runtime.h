@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA runtime's functions that runtime.c has. They are declared alike in the headers of CUDA 11.8, 12.4 and 13.0. */
+#ifndef CUDART_RUNTIME_H
+#define CUDART_RUNTIME_H
+
+#include <stddef.h>
+
+enum { CUDA_HOST_TO_DEVICE = 1, CUDA_DEVICE_TO_HOST = 2 };
+
+struct cuda_dim3 {
+    unsigned x, y, z;
+};
+typedef struct CUstream_st *cuda_stream;
+typedef struct CUgraph_st *cuda_graph;
+typedef struct CUgraphExec_st *cuda_exec;
+
+int cudaRuntimeGetVersion(int *version);
+int cudaGetDeviceCount(int *count);
+int cudaMalloc(void **memory, size_t bytes);
+int cudaFree(void *memory);
+int cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
+int cudaFreeHost(void *memory);
+int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cuda_stream stream);
+int cudaMemset(void *memory, int value, size_t bytes);
+int cudaStreamCreate(cuda_stream *stream);
+int cudaStreamSynchronize(cuda_stream stream);
+int cudaDeviceSynchronize(void);
+int cudaLaunchKernel(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block,
+                     void **params, size_t shared_bytes, cuda_stream stream);
+int cudaStreamBeginCapture(cuda_stream stream, int mode);
+int cudaStreamEndCapture(cuda_stream stream, cuda_graph *graph);
+int cudaGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags);
+int cudaGraphLaunch(cuda_exec exec, cuda_stream stream);
+
+/* Of the code that nvcc makes: a stand-in takes PTX text for the fat binary. */
+void **__cudaRegisterFatBinary(void *code);
+void __cudaRegisterFunction(void **code, const char *host, char *device, const char *name,
+                            int threads, void *thread, void *block, void *block_dim, void *grid_dim,
+                            int *warp);
+
+#endif
