@@ -7,6 +7,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 version=$1 soversion=$2 path=$3
 CLIENT=$CLIENTS/cudartclient_$soversion
+[ -x "$CLIENT" ] || skip "the program is not built (no nvcc)"
 device=$SIM_LIB
 SIM_LIB=$CLIENTS/cudart/$version:$device # the device has a runtime of CUDA 13, too
 requests=$GMT_SOURCE/tests/data/cudart/$version.def

@@ -11,6 +11,7 @@ source "$GMT_SOURCE/tests/e2e/cuda_packages.sh"
 version=$2 soversion=$3 cupti=$4 number=$5
 cuda_packages "$1"
 CLIENT=$CLIENTS/cudartclient_$soversion
+[ -x "$CLIENT" ] || skip "the program is not built (no nvcc)"
 device=$SIM_LIB
 requests=$GMT_SOURCE/tests/data/cudart/$version.def
 

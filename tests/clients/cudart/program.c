@@ -6,13 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../client.h"
 #include "runtime.h"
 
 #define COUNT 1024u
 #define BYTES (COUNT * sizeof(float))
 
-struct client_api cu;   /* kernels.c refers to it; nothing here calls the driver */
+/* kernel.cu, as nvcc makes it (PROGRAM_FATBIN: the file). */
+__asm__(".pushsection .rodata\n.balign 8\nprogram_code:\n.incbin \"" PROGRAM_FATBIN
+        "\"\n.popsection");
+extern const char program_code[] __asm__("program_code");
+
 static char vector_add; /* what stands for the kernel on the host */
 
 static int calls, failed;
@@ -83,9 +86,12 @@ static void add(void)
 int main(int argc, char **argv)
 {
     int count = 0, version = 0;
+    struct cuda_fatbin fatbin = {CUDA_FATBIN_MAGIC, 1, program_code, NULL};
     if (argc < 2 || strcmp(argv[1], "count") != 0) {
-        __cudaRegisterFunction(__cudaRegisterFatBinary((void *)(size_t)client_ptx), &vector_add,
-                               &vector_add, "vector_add", -1, NULL, NULL, NULL, NULL, NULL);
+        void **code = __cudaRegisterFatBinary(&fatbin);
+        __cudaRegisterFunction(code, &vector_add, &vector_add, "vector_add", -1, NULL, NULL, NULL,
+                               NULL, NULL);
+        __cudaRegisterFatBinaryEnd(code);
     }
     SAY(cudaRuntimeGetVersion(&version));
     SAY(cudaGetDeviceCount(&count));

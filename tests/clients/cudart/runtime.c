@@ -234,10 +234,15 @@ int cudaGraphLaunch(cuda_exec exec, cuda_stream stream)
     CALL("cuGraphLaunch", cuGraphLaunch, exec, stream);
 }
 
-void **__cudaRegisterFatBinary(void *given)
+void **__cudaRegisterFatBinary(void *fatbin)
 {
-    code = given;
+    code = ((struct cuda_fatbin *)fatbin)->data;
     return NULL;
+}
+
+void __cudaRegisterFatBinaryEnd(void **of)
+{
+    (void)of;
 }
 
 void __cudaRegisterFunction(void **of, const char *host, char *device, const char *name,

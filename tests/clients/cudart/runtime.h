@@ -33,8 +33,16 @@ int cudaStreamEndCapture(cuda_stream stream, cuda_graph *graph);
 int cudaGraphInstantiateWithFlags(cuda_exec *exec, cuda_graph graph, unsigned long long flags);
 int cudaGraphLaunch(cuda_exec exec, cuda_stream stream);
 
-/* Of the code that nvcc makes: a stand-in takes PTX text for the fat binary. */
-void **__cudaRegisterFatBinary(void *code);
+/* What nvcc makes a program call before main, with its fat binary (fatbinary_section.h) and its kernels. */
+struct cuda_fatbin {
+    int magic, version;
+    const void *data;
+    void *unused;
+};
+#define CUDA_FATBIN_MAGIC 0x466243b1
+
+void **__cudaRegisterFatBinary(void *fatbin);
+void __cudaRegisterFatBinaryEnd(void **code);
 void __cudaRegisterFunction(void **code, const char *host, char *device, const char *name,
                             int threads, void *thread, void *block, void *block_dim, void *grid_dim,
                             int *warp);
