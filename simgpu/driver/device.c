@@ -238,8 +238,8 @@ CUresult sim_cuGetExportTable(const void **ppExportTable, const CUuuid *pExportT
     (void)pExportTableId;
     /* A driver that passes for another one (SIMGPU_INTERFACE=0) is asked by CUPTI, too. */
     if (simgpu_interface() != NULL && !atomic_exchange(&said, true)) {
-        sim_say("cuGetExportTable is not supported; a static CUDA runtime needs it: rebuild with "
-                "nvcc -cudart shared");
+        sim_say("cuGetExportTable is not supported; NVIDIA's CUDA runtime needs it: rebuild with "
+                "CUDA 13 and nvcc -cudart shared");
     }
     if (ppExportTable != NULL) {
         *ppExportTable = NULL;

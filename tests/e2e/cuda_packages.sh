@@ -7,6 +7,7 @@
 # where they lie already, in 11.8 and 12.4.
 cuda_packages() {
     local toolkit=$1 release packages folder
+    [ "$(uname -m)" = x86_64 ] || skip "they are loaded for x86-64 only"
     case $toolkit in
     11.8) release=bookworm packages=(libcudart11.0 libcupti11.8) ;;
     12.4) release=trixie packages=(libcudart12 libcupti12) ;;

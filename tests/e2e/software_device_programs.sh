@@ -37,7 +37,7 @@ equal "lines about missing PTX" 1 "$(grep -c 'PTX' bare.err)"
 LD_LIBRARY_PATH=$SIM_LIB run later "$programs/later_ptx"
 equal "lines about later PTX" 1 "$(grep -c 'for other devices than compute_90' later.err)"
 LD_LIBRARY_PATH=$SIM_LIB run static "$GMT_BUILD/bin/pipeline_slow"
-equal "lines about a static runtime" 1 "$(grep -c 'rebuild with nvcc -cudart shared' static.err)"
+equal "lines about a static runtime" 1 "$(grep -c 'rebuild with CUDA 13 and nvcc -cudart shared' static.err)"
 
 # A kernel that waits for the host cannot end: it is named.
 LD_LIBRARY_PATH=$SIM_LIB SIMGPU_NOTICE_S=1 "$programs/endless" 2>endless.err &
