@@ -92,8 +92,9 @@ void gmt_rebuild_command(const struct gmt_program *program, char *command, size_
                        ptx ? "-DCMAKE_CUDA_ARCHITECTURES=90-virtual " : "", name, name);
     } else if (find_above(folder, makefiles, found)) {
         name_path(found, name, sizeof(name));
-        (void)snprintf(command, bytes, "NVCC_APPEND_FLAGS='-cudart shared%s' make -B -C %s",
-                       ptx ? " " PTX : "", name);
+        bool here = strcmp(name, ".") == 0;
+        (void)snprintf(command, bytes, "NVCC_APPEND_FLAGS='-cudart shared%s' make -B%s%s",
+                       ptx ? " " PTX : "", here ? "" : " -C ", here ? "" : name);
     } else if (find_source(real, found)) {
         name_path(found, name, sizeof(name));
         name_path(real, output, sizeof(output));

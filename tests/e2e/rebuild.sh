@@ -54,6 +54,13 @@ make -C "it's made" >make.log 2>&1 || fail "make: $(tail -3 make.log)"
 remedied make "./it's made/bin/app"
 equal "the command for make" "NVCC_APPEND_FLAGS='-cudart shared' make -B -C 'it'\\''s made'" "$command"
 
+# From the makefile's folder.
+make -B -C "it's made" >make.log 2>&1 || fail "make: $(tail -3 make.log)"
+cd "it's made"
+remedied here bin/app
+equal "the command for make, here" "NVCC_APPEND_FLAGS='-cudart shared' make -B" "$command"
+cd ..
+
 # The same without PTX: both are remedied at once.
 sed -i 's/-arch=sm_90/-gencode arch=compute_80,code=sm_80/' "it's made/Makefile"
 make -B -C "it's made" >make.log 2>&1 || fail "make: $(tail -3 make.log)"
