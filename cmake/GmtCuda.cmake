@@ -41,6 +41,10 @@ if(CMAKE_CROSSCOMPILING AND NOT GMT_BUILD_CUDA)
     string(REGEX REPLACE ".* ([0-9]+)([0-9][0-9])([0-9])$" "\\1.\\2.\\3" CUDAToolkit_VERSION "${line}")
     string(REGEX REPLACE "[.]0([0-9])[.]" ".\\1." CUDAToolkit_VERSION "${CUDAToolkit_VERSION}")
 else()
+    # CMake 3.25.1, which Debian 12 has, sets a property of this target, whose library CUDA 13 no longer has. Nothing links it.
+    if(CMAKE_VERSION VERSION_LESS 3.26 AND NOT TARGET CUDA::nvToolsExt)
+        add_library(CUDA::nvToolsExt INTERFACE IMPORTED GLOBAL)
+    endif()
     find_package(CUDAToolkit 13.0 REQUIRED)
 endif()
 
