@@ -199,37 +199,71 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
+/* How many lines it has with that detail. 0 or -ENOMEM. */
+static int measure(struct gmt_text_out t, const struct gmt_report *report,
+                   const struct gmt_text_detail *detail, size_t *lines)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+
+    t.detail = detail;
+    t.out = open_memstream(&text, &bytes);
+    if (t.out == NULL) {
+        return -ENOMEM;
+    }
+    write_all(&t, report);
+    bool whole = fclose(t.out) == 0;
+    *lines = whole ? count_lines(text) : 0;
+    free(text);
+    return whole ? 0 : -ENOMEM;
+}
+
+/* Lines that are left over show more kernels. */
+static int fill_up(struct gmt_text_out *t, const struct gmt_report *report, size_t most,
+                   size_t lines, struct gmt_text_detail *fuller)
+{
+    const struct gmt_text_detail *fits = t->detail;
+    int rc = 0;
+
+    *fuller = *fits;
+    /* One more than there are lines: the line that says how many are left out may go. */
+    fuller->kernels += most - lines + 1;
+    for (lines = most + 1; rc == 0 && fuller->kernels > fits->kernels; fuller->kernels--) {
+        rc = measure(*t, report, fuller, &lines);
+        if (lines <= most) {
+            t->detail = fuller;
+            return rc;
+        }
+    }
+    return rc;
+}
+
 /* The fullest text that has no more than so many lines; else the shortest one. */
 static int write_text(const struct gmt_report *report, const struct gmt_writer_options *options,
                       FILE *out)
 {
     const size_t top = options->top;
     const struct gmt_text_detail full = {top, top, top, top, top, true, false, top == 0};
+    struct gmt_text_detail fuller;
     struct gmt_text_out t = {
         .out = out, .color = options->color, .columns = gmt_text_columns(options), .detail = &full};
-    size_t last = options->lines > 0 ? sizeof(shorter) / sizeof(shorter[0]) : 0;
-    bool fits = false;
+    size_t last = options->lines > 0 ? sizeof(shorter) / sizeof(shorter[0]) : 0, lines = 0;
+    int rc = 0;
 
-    for (size_t i = 0; i < last && !fits; i++) {
-        char *text = NULL;
-        size_t bytes = 0;
-
-        t.out = open_memstream(&text, &bytes);
-        if (t.out == NULL) {
-            return -ENOMEM;
+    for (size_t i = 0; i <= last && last > 0; i++) {
+        rc = measure(t, report, t.detail, &lines);
+        if (rc != 0 || lines <= options->lines || i == last) {
+            break;
         }
-        write_all(&t, report);
-        bool whole = fclose(t.out) == 0;
-        fits = whole && count_lines(text) <= options->lines;
-        free(text);
-        if (!whole) {
-            return -ENOMEM;
-        }
-        if (!fits) {
-            t.detail = &shorter[i];
-        }
+        t.detail = &shorter[i];
     }
-    t.out = out;
+    if (rc == 0 && last > 0 && t.detail != &full && lines <= options->lines &&
+        report->kernel_count > t.detail->kernels) {
+        rc = fill_up(&t, report, options->lines, lines, &fuller);
+    }
+    if (rc != 0) {
+        return rc;
+    }
     write_all(&t, report);
     return ferror(out) ? -EIO : 0;
 }
