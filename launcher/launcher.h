@@ -108,9 +108,9 @@ enum gmt_launcher_outcome {
     GMT_OUTCOME_NO_CALL, /* no process made a call of the driver */
     GMT_OUTCOME_FAILED,  /* none could be written                */
 };
-/* Say so to the user. was_asked: the user named an output. */
+/* Say so to the user. fails: without a trace gmtrace fails, since the user named an output. */
 enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const struct gmt_launcher_run *run,
-                                              const char *program, bool was_asked);
+                                              const char *program, bool fails);
 
 #endif

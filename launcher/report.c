@@ -278,9 +278,9 @@ static bool was_out_of_reach(const char *program)
 
 /* Why there is none. */
 static enum gmt_launcher_outcome print_none(const struct gmt_launcher_run *run, const char *program,
-                                            bool was_asked)
+                                            bool fails)
 {
-    const char *status = was_asked ? " (status 125: an output was asked for)" : "";
+    const char *status = fails ? " (status 125: an output was asked for)" : "";
     struct gmt_run_note note;
     gmt_run_note_read(run->note, &note);
     if (note.error != 0) {
@@ -330,13 +330,13 @@ static void print_refusal(const struct gmt_launcher_run *run)
 
 enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const struct gmt_launcher_run *run,
-                                              const char *program, bool was_asked)
+                                              const char *program, bool fails)
 {
     char *paths[GMT_MOST_TRACES];
     size_t traces = gmt_launcher_traces(pattern, run, paths), good = 0, without_range = 0;
     char *range = NULL;
     if (traces == 0) {
-        return print_none(run, program, was_asked);
+        return print_none(run, program, fails);
     }
     for (size_t i = 0; i < traces; i++) {
         char *missing = NULL;

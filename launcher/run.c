@@ -61,9 +61,9 @@ int gmt_launcher_run(char *const argv[])
         gmt_options.deep != GMT_DEEP_PHASE) {
         gmt_launcher_second_run(gmt_options.output, &run, argv);
     }
-    enum gmt_launcher_outcome outcome = gmt_launcher_report(gmt_options.output, &run, argv[0],
-                                                            was_asked);
     int result = failure < 0 ? GMT_EXIT_FAILED : status_of(status);
+    enum gmt_launcher_outcome outcome = gmt_launcher_report(gmt_options.output, &run, argv[0],
+                                                            was_asked && result == 0);
     bool is_failure = outcome == GMT_OUTCOME_FAILED ||
                       (outcome == GMT_OUTCOME_NO_CALL && was_asked);
     return result == 0 && is_failure ? GMT_EXIT_FAILED : result;

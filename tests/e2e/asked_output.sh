@@ -34,6 +34,7 @@ none)
     said 'made no CUDA call that reached the driver$'
     # The program's own failure is what the caller learns.
     launched 3 -o t.db sh -c 'exit 3'
+    ! grep -q 'status 125' one.err || fail "gmtrace names a status that it does not return: $(cat one.err)"
     launched 127 -o t.db ./absent
     # One process that records is enough.
     # shellcheck disable=SC2016
