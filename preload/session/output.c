@@ -174,9 +174,10 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
                                     .output = path, .bytes_limit = limit_bytes, .run = name});
         if (error != -EEXIST) {
             if (error == 0 && attempt != 0) {
-                gmt_spool_capability("output", GMT_CAP_PARTIAL, EEXIST, wanted,
-                                     "another process of this run writes that file; this process's "
-                                     "trace has a suffix (use %p or %r in GMTRACE_OUTPUT)");
+                gmt_spool_capability(
+                    "output", GMT_CAP_PARTIAL, EEXIST, wanted,
+                    "another process of this run has that name, this one a suffix; "
+                    "-o trace-%p.db (GMTRACE_OUTPUT) names all alike");
             }
             return error;
         }

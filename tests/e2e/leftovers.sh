@@ -166,6 +166,14 @@ full)
     mount -o remount,size=4g small
     analyze 0 small/t.db
     equal "losses" "" "$(sql small/t.db "SELECT kind FROM loss WHERE kind != 'entry point not covered'")"
+    # gmtrace says it when the program has ended: what to do here, and on another disk.
+    mkdir tiny
+    mount -t tmpfs -o size=300k tmpfs tiny
+    at_exit "umount --lazy '$work/tiny'"
+    LD_LIBRARY_PATH=$SIM_LIB run tiny "$GMT_BUILD/bin/gmtrace" -o tiny/t.db "$CLIENTS/driverclient" churn 5
+    equal "status where there is no room" 125 "$(cat tiny.status)"
+    grep -q 'no space left.*: make room, then gmanalyze tiny/t.db makes.*recover -o NEW.db tiny/t.db.spool)$' tiny.err ||
+        fail "gmtrace does not say what to do: $(cat tiny.err)"
     # The same under a limit on the size of files, which ends a process that does not expect it.
     killed_together k
     status=0
