@@ -41,10 +41,13 @@ const struct gmt_writer *gmt_writer_find_extension(const char *extension)
     return NULL;
 }
 
-bool gmt_writer_wants_color(int descriptor)
+bool gmt_writer_wants_color(int descriptor, enum gmt_color wish)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
+    if (wish != GMT_COLOR_AUTO) {
+        return wish == GMT_COLOR_ALWAYS;
+    }
     return isatty(descriptor) && (no_color == NULL || no_color[0] == '\0') &&
            (term == NULL || strcmp(term, "dumb") != 0);
 }

@@ -16,8 +16,9 @@ GMT_FORMATS(GMT_FORMAT_DECLARED, GMT_FORMAT_DECLARED, GMT_FORMAT_DECLARED)
 const struct gmt_writer *gmt_writer_find(const char *name);                /* or NULL */
 const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or NULL */
 
-/* A terminal, NO_COLOR unset or empty, TERM not "dumb". */
-bool gmt_writer_wants_color(int descriptor);
+/* AUTO: on a terminal, NO_COLOR unset or empty, TERM not "dumb". In the order of the words of --color. */
+enum gmt_color { GMT_COLOR_AUTO, GMT_COLOR_ALWAYS, GMT_COLOR_NEVER };
+bool gmt_writer_wants_color(int descriptor, enum gmt_color wish);
 /* Of the terminal; 0: it is none, or does not tell. */
 size_t gmt_writer_columns(int descriptor);
 

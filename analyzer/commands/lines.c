@@ -6,12 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/lines_write.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/guard.h"
+#include "reports/writers.h"
 
 /* In the order of the words of --format. */
 static void (*const writers[])(const struct gmt_lines_view *view) = {gmt_lines_text,
@@ -23,6 +25,7 @@ struct lines_options {
     bool has_kernel, local_sources;
     long top, context;
     int format;
+    enum gmt_color color;
 };
 
 static long count_of(struct argp_state *state, const char *option, const char *text)
@@ -60,6 +63,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_lines_top: options->top = count_of(state, "top", argument); return 0;
     case GMT_KEY_lines_context: options->context = count_of(state, "context", argument); return 0;
     case GMT_KEY_local_sources: options->local_sources = true; return 0;
+    case GMT_KEY_color:
+        options->color = (enum gmt_color)gmt_command_choice(state, key, argument);
+        return 0;
     case GMT_KEY_lines_format: options->format = gmt_command_choice(state, key, argument); return 0;
     case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
     case ARGP_KEY_END:
@@ -138,6 +144,7 @@ static int run(const struct lines_options *options, sqlite3 *db, struct gmt_aren
     struct gmt_lines_view view = {.db = db,
                                   .arena = arena,
                                   .local_sources = options->local_sources,
+                                  .color = gmt_writer_wants_color(STDOUT_FILENO, options->color),
                                   .context = options->context,
                                   .trace = options->trace};
     size_t counted = 0;

@@ -339,7 +339,7 @@ static size_t columns_left(void)
 void gmt_lines_text(const struct gmt_lines_view *view)
 {
     struct listing listing = {
-        .out = {.out = stdout, .color = isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL},
+        .out = {.out = stdout, .color = view->color},
         .view = view,
         .source_columns = columns_left(),
     };

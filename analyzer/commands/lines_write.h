@@ -13,6 +13,7 @@ struct gmt_lines_view {
     size_t kernel_count, shown; /* the first `shown` are printed */
     bool local_sources;         /* also those of this machine's files that the trace names */
     long context;               /* lines of source around those that were counted */
+    bool color;
 };
 
 void gmt_lines_text(const struct gmt_lines_view *view);

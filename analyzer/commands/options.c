@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
@@ -190,6 +191,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case GMT_KEY_max_regression: set_regression(options, argument, state); return 0;
     case GMT_KEY_strict: options->strict = true; return 0;
+    case GMT_KEY_color:
+        options->color = (enum gmt_color)gmt_command_choice(state, key, argument);
+        return 0;
     case GMT_KEY_redact:
         options->redact = gmt_command_choice(state, key, argument) == 0 ? GMT_REDACT_PATHS
                                                                         : GMT_REDACT_NAMES;
@@ -329,11 +333,15 @@ bool gmt_options_can_write(const struct gmt_analyze_options *options)
     for (size_t i = 0; i < options->output_count; i++) {
         const char *path = options->outputs[i].path, *slash = strrchr(path, '/');
         char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
-        bool can = folder != NULL && access(folder, W_OK | X_OK) == 0;
+        struct stat there;
+        bool taken = stat(path, &there) == 0 && S_ISDIR(there.st_mode);
+        bool can = folder != NULL && !taken && access(folder, W_OK | X_OK) == 0;
 
         if (!can) {
             gmt_say(stderr, "gmanalyze: %s: %s\n", path,
-                    gmt_command_reason(folder != NULL ? -errno : -ENOMEM));
+                    gmt_command_reason(taken            ? -EISDIR
+                                       : folder != NULL ? -errno
+                                                        : -ENOMEM));
         }
         free(folder);
         if (!can) {

@@ -31,6 +31,7 @@ struct gmt_analyze_options {
     struct gmt_output outputs[GMT_OPTIONS_MAX_LIST];
     size_t output_count;
     const struct gmt_writer *writer; /* of stdout */
+    enum gmt_color color;            /* of stdout */
     const char *only[GMT_OPTIONS_MAX_LIST], *skip[GMT_OPTIONS_MAX_LIST];
     size_t only_count, skip_count;
     enum gmt_calibrate calibrate;

@@ -152,6 +152,19 @@ for command in "" diff; do
         fail "what cannot be written is not said first"
     fi
 done
+mkdir folder.html
+expect 3 -o folder.html good.db
+[ ! -s out ] && [ "$(cat err)" = "gmanalyze: folder.html: Is a directory" ] || fail "a folder is not refused first"
+# A pager gets colours where they are asked for, whatever the environment says.
+for traces in "good.db" "diff good.db clean.db"; do
+    # shellcheck disable=SC2086 # words
+    NO_COLOR=1 TERM=dumb expect 0 $traces --color=always
+    grep -q $'\e' out || fail "no colours of $traces"
+    # shellcheck disable=SC2086
+    expect 0 $traces
+    ! grep -q $'\e' out || fail "colours of $traces in a file"
+done
+expect 2 --color=blue good.db
 expect 3 --model absent.json good.db
 
 expect 2
