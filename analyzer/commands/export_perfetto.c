@@ -129,6 +129,10 @@ static const char origin_sql[] =
     "UNION ALL SELECT min(begin_ns) FROM launch UNION ALL SELECT min(begin_ns) FROM memset UNION ALL "
     "SELECT min(begin_ns) FROM sync UNION ALL SELECT min(begin_ns) FROM api_call UNION ALL "
     "SELECT min(begin_ns) FROM allocation UNION ALL SELECT min(begin_ns) FROM host_allocation)";
+
+/* Reports say no times of the software device; a timeline has to draw some. */
+static const char process_sql[] = "SELECT command, pid, (SELECT 1 FROM capability WHERE name = 'software_device' "
+    "AND state = 'ok') FROM process";
 /* clang-format on */
 
 static const char *column_text(sqlite3_stmt *row, int column)
@@ -399,7 +403,8 @@ static void put_process(struct perfetto *p, sqlite3_stmt *row, void *state)
     char name[512];
 
     (void)state;
-    snprintf(name, sizeof(name), "%s (%" PRId64 ")",
+    snprintf(name, sizeof(name), "%s%s (%" PRId64 ")",
+             column_text(row, 2) != NULL ? "software device, times of the CPU: " : "",
              column_text(row, 0) != NULL ? column_text(row, 0) : "process", integer_of(p, row, 1));
     gmt_events_name(&p->events, "process_name", HOST_PID, 0, name);
     gmt_events_place(&p->events, "process_sort_index", HOST_PID, 0, HOST_PID);
@@ -456,7 +461,7 @@ static int write_events(void *context, FILE *out)
           out);
     gmt_events_text(&p->events, p->trace);
     fputs("},\"traceEvents\":[", out);
-    rc = for_rows(p, "SELECT command, pid FROM process", put_process, NULL);
+    rc = for_rows(p, process_sql, put_process, NULL);
     if (rc == 0) {
         rc = name_rows(p);
     }

@@ -35,6 +35,12 @@ for name in pipeline_slow pipeline_fast; do
     expect 0 --to perfetto -o "$name.json" "$name.db"
     python3 "$GMT_SOURCE/tests/rules/check_events.py" "$name.db" "$name.json"
 done
+# What the software device took on the CPU is not shown as times of a GPU without a word.
+named() { jq -r '.traceEvents[] | select(.name == "process_name" and .pid == 1).args.name' pipeline_fast.json; }
+named | grep -q '^software device' && fail "a GPU is taken for the software device"
+sqlite3 pipeline_fast.db "INSERT INTO capability (name, state) VALUES ('software_device', 'ok')"
+expect 0 --to perfetto -o pipeline_fast.json pipeline_fast.db
+named | grep -q '^software device, times of the CPU: .*pipeline_fast' || fail "$(named)"
 # Ranges of threads enclose calls, those of the process have a row.
 { echo "PRAGMA application_id = $(($(constant GMT_TRACE_APPLICATION_ID)));"
   cat "$GMT_SOURCE/libtrace/store/db/schema.sql" "$GMT_SOURCE"/tests/rules/{common,golden/trace,named_ranges}.sql; } | sqlite3 ranged.db
