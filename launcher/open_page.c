@@ -90,7 +90,8 @@ static bool open_with(char *program, char *path)
 static bool open_with_any(char *path)
 {
     static char desktop[] = "xdg-open";
-    char *list = strdup(is_set("BROWSER") ? getenv("BROWSER") : ""), *rest = NULL;
+    const char *wish = getenv("BROWSER");
+    char *list = strdup(wish != NULL ? wish : ""), *rest = NULL;
     bool opened = false;
     for (char *name = list != NULL ? strtok_r(list, ":", &rest) : NULL; name != NULL && !opened;
          name = strtok_r(NULL, ":", &rest)) {

@@ -79,9 +79,13 @@ static void print_copies(sqlite3 *db)
     static const char pageable[] =
         "SELECT CAST(total(bytes) AS INTEGER) FROM transfer WHERE result = 0 AND capturing = 0 AND "
         "(dst_class = 'pageable' OR src_class = 'pageable')";
-    struct gmt_words n = gmt_words_of_count(
-        number(db, "SELECT count(*) FROM transfer WHERE result = 0 AND capturing = 0", 0), "copy",
-        "copies");
+    int64_t count = number(db, "SELECT count(*) FROM transfer WHERE result = 0 AND capturing = 0",
+                           0);
+    if (count == 0) {
+        gmt_say(stderr, "gmtrace: no copies\n");
+        return;
+    }
+    struct gmt_words n = gmt_words_of_count(count, "copy", "copies");
     struct gmt_words all = gmt_words_of_bytes(number(
         db, "SELECT CAST(total(bytes) AS INTEGER) FROM transfer WHERE result = 0 AND capturing = 0",
         0));
@@ -92,8 +96,12 @@ static void print_copies(sqlite3 *db)
 
 static void print_allocations(sqlite3 *db)
 {
-    struct gmt_words n = gmt_words_of_count(number(db, "SELECT count(*) FROM allocation", 0),
-                                            "allocation", "allocations");
+    int64_t count = number(db, "SELECT count(*) FROM allocation", 0);
+    if (count == 0) {
+        gmt_say(stderr, "gmtrace: no allocations of device memory\n");
+        return;
+    }
+    struct gmt_words n = gmt_words_of_count(count, "allocation", "allocations");
     struct gmt_words bytes = gmt_words_of_bytes(
         number(db, "SELECT CAST(total(bytes) AS INTEGER) FROM allocation", 0));
     int64_t live = number(db, "SELECT count(*) FROM allocation WHERE free_begin_ns IS NULL", 0);
@@ -104,8 +112,12 @@ static void print_allocations(sqlite3 *db)
 static void print_launches(sqlite3 *db)
 {
     static const char classes[] = "SELECT count(DISTINCT class_id) FROM launch WHERE result = 0";
-    struct gmt_words n = gmt_words_of_count(
-        number(db, "SELECT count(*) FROM launch WHERE result = 0", 0), "launch", "launches");
+    int64_t count = number(db, "SELECT count(*) FROM launch WHERE result = 0", 0);
+    if (count == 0) {
+        gmt_say(stderr, "gmtrace: no launches of kernels\n");
+        return;
+    }
+    struct gmt_words n = gmt_words_of_count(count, "launch", "launches");
     struct gmt_words kinds = gmt_words_of_count(number(db, classes, 0), "kernel",
                                                 "kernels and shapes");
     int64_t measured = number(db, "SELECT count(DISTINCT launch_seq) FROM kernel_counters", 0);

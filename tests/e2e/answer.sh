@@ -38,6 +38,9 @@ equal "without a trace" "" "$(answer nothing)"
 if command -v python3 >/dev/null; then
     run idle "$gmtrace" -o idle.db python3 -c 'import ctypes; ctypes.CDLL("libcuda.so.1").cuInit(0)'
     equal "of no work" "no check found anything to look at: no copy, launch or allocation was recorded" "$(answer idle)"
+    for what in copies 'allocations of device memory' 'launches of kernels'; do
+        grep -qx "gmtrace: no $what" idle.err || fail "what there is none of is counted: $(cat idle.err)"
+    done
     "$GMT_BUILD/bin/gmanalyze" idle.db >idle.txt
     grep -q '^  No check found anything to look at: ' idle.txt || fail "$(cat idle.txt)"
 fi
