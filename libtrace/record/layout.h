@@ -24,13 +24,14 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 10u
+#define GMT_SPOOL_VERSION 11u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
           GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
-          gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP */
+          gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
+          GMT_STACK_PYTHON */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -77,6 +78,7 @@ enum gmt_rec_type {
     GMT_REC_GRAPH = 34,      /* side + gmt_graph: a graph can be launched from now on, or no more */
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
     GMT_REC_TENSOR_MAP = 36, /* side + gmt_tensor_map: what a descriptor was made of */
+    GMT_REC_PYTHON_LINE = 37, /* side + gmt_python_line: a line of a Python function in a stack */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
     GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
     GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
@@ -336,11 +338,21 @@ struct gmt_tensor_map {
     uint8_t wide_mode; /* im2col_wide */
 };
 
-struct gmt_stack { /* followed by `depth` 64-bit return addresses, innermost first */
+struct
+    gmt_stack { /* followed by `depth` 64-bit return addresses or lines of Python, innermost first */
     struct gmt_side_head head;
     uint32_t id;
     uint32_t depth;
     uint64_t reserved;
+};
+
+/* In place of a return address: the Python function whose gmt_python_line.id the other bits are. */
+#define GMT_STACK_PYTHON (UINT64_C(1) << 63)
+
+struct gmt_python_line { /* text: function, file as its code object names it */
+    struct gmt_side_head head;
+    uint32_t id;   /* from 1 */
+    uint32_t line; /* 0: none */
 };
 
 struct gmt_object { /* text: path, build id in hex */

@@ -158,6 +158,25 @@ Test(ingest_side, stores_each_frame_once_and_finds_its_module)
     expect("SELECT module_id FROM frame WHERE address=0x9999", INT64_MIN);
 }
 
+Test(ingest_side, names_lines_of_python_whenever_their_records_come)
+{
+    struct gmt_stack stack = {.id = 1, .depth = 3};
+    uint64_t words[] = {0x1500, GMT_STACK_PYTHON | 2, GMT_STACK_PYTHON | 1};
+    struct gmt_python_line line = {.id = 1, .line = 12};
+    gmt_fixture_side(&fixture, 0, GMT_REC_PYTHON_LINE, &line, sizeof(line), "f", "a.py", NULL);
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), words, sizeof(words));
+    line.id = 2;
+    line.line = 0;
+    gmt_fixture_side(&fixture, 0, GMT_REC_PYTHON_LINE, &line, sizeof(line), "C.g", "a.py", NULL);
+    ingest();
+    expect("SELECT count(*) FROM frame", 3);
+    expect_text(
+        "SELECT group_concat(coalesce(function, '?') || ' ' || coalesce(file, '?') || ' ' || "
+        "coalesce(line, '?'), ', ') FROM (SELECT * FROM v_stack ORDER BY position)",
+        "? ? ?, C.g a.py ?, f a.py 12");
+    expect("SELECT count(*) FROM v_stack WHERE module IS NOT NULL OR runtime <> 0", 0);
+}
+
 Test(ingest_side, adds_up_losses_and_replaces_capabilities)
 {
     struct gmt_loss loss = {.count = 2};

@@ -105,6 +105,39 @@ Test(perf_map, believes_no_link_and_no_folder)
     (void)rmdir(folder);
 }
 
+/* Where the functions are in a stack by themselves, CPython's trampolines are the interpreter's; another stack has nothing else. */
+Test(perf_map, leaves_functions_that_were_read_to_them)
+{
+    struct gmt_fixture fixture;
+    struct gmt_stack stack = {.id = 1, .depth = 3};
+    const uint64_t chain[] = {0x500000001004, GMT_STACK_PYTHON | 1, 0x500000002004};
+    const uint64_t unread[] = {0x500000002004, 0x600000000000};
+    const struct gmt_python_line line = {.id = 1, .line = 3};
+    char path[64];
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 16);
+    gmt_fixture_process(&fixture, 0, 4000);
+    gmt_fixture_side(&fixture, 0, GMT_REC_PYTHON_LINE, &line, sizeof(line), "load", "/src/a.py",
+                     NULL);
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), chain, sizeof(chain));
+    stack = (struct gmt_stack){.id = 2, .depth = 2};
+    gmt_fixture_side_data(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), unread,
+                          sizeof(unread));
+    (void)snprintf(path, sizeof(path), "/tmp/perf-%u.map", fixture.control->pid);
+    FILE *map = fopen(path, "wx");
+    cr_assert_not_null(map, "%s is there already", path);
+    (void)fputs("500000001000 10 py::load:/src/a.py\n500000002000 10 py::main:/src/a.py\n", map);
+    (void)fclose(map);
+    cr_expect_eq(gmt_recording_recover(fixture.output), 0);
+    (void)unlink(path);
+    cr_expect_str_eq(
+        gmt_fixture_text(&fixture,
+                         "SELECT group_concat(coalesce(function, '?') || runtime, ' ') FROM "
+                         "(SELECT * FROM v_stack ORDER BY stack_id, position)"),
+        "load2 load0 main0 main0 ?0");
+    gmt_fixture_remove(&fixture);
+}
+
 Test(perf_map, names_the_frames_of_a_recording)
 {
     struct gmt_fixture fixture;

@@ -426,7 +426,7 @@ CREATE TABLE stack_frame (
 );
 CREATE TABLE frame (                     -- of an address: its function, and one row more per inlined one
     id        INTEGER PRIMARY KEY,
-    address   INTEGER NOT NULL,
+    address   INTEGER NOT NULL,          -- below 0: none, a line of a Python function
     module_id INTEGER REFERENCES module(id), offset INTEGER,
     function_id INTEGER REFERENCES string(id), file_id INTEGER REFERENCES string(id),
     line      INTEGER,

@@ -40,6 +40,7 @@ static const struct family families[] = {
     [GMT_REC_KERNEL] = {sizeof(struct gmt_kernel), gmt_ingest_kernel},
     [GMT_REC_KERNEL_CLASS] = {sizeof(struct gmt_kernel_class), gmt_ingest_kernel_class},
     [GMT_REC_STACK] = {sizeof(struct gmt_stack), gmt_ingest_stack},
+    [GMT_REC_PYTHON_LINE] = {sizeof(struct gmt_python_line), gmt_ingest_python_line},
     [GMT_REC_OBJECT] = {sizeof(struct gmt_object), gmt_ingest_object},
     [GMT_REC_CAPABILITY] = {sizeof(struct gmt_capability), gmt_ingest_capability},
     [GMT_REC_LOSS] = {sizeof(struct gmt_loss), gmt_ingest_loss_record},

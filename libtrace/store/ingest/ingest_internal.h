@@ -66,6 +66,7 @@ int gmt_ingest_api(struct gmt_ingest *ingest, const struct gmt_spool_record *rec
 int gmt_ingest_kernel(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_kernel_class(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_stack(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_python_line(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_object(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_capability(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_loss_record(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

@@ -222,6 +222,31 @@ int gmt_ingest_stack(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     return error;
 }
 
+/* Stacks refer to it by its number, which they may do before this record comes, through the chunk of another thread. */
+int gmt_ingest_python_line(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_python_line *line = record->data;
+    struct gmt_text_cursor texts = gmt_texts(record, sizeof(*line));
+    uint64_t frame;
+    int64_t function = 0, file = 0;
+    int error = intern_frame(ingest, GMT_STACK_PYTHON | line->id, &frame);
+    if (error == 0) {
+        error = gmt_ingest_string(ingest, gmt_texts_next(&texts), &function);
+    }
+    if (error == 0) {
+        error = gmt_ingest_string(ingest, gmt_texts_next(&texts), &file);
+    }
+    if (error != 0) {
+        return error;
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_PYTHON_LINE);
+    gmt_put_integer(&row, function);
+    gmt_put_integer(&row, file);
+    gmt_put_unsigned(&row, line->line);
+    gmt_put_unsigned(&row, frame);
+    return gmt_ingest_step(&row);
+}
+
 int gmt_ingest_object(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_object *object = record->data;

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PYTHON_PREFIX "py::"
 #define MAX_MAP_BYTES ((off_t)256 << 20)
 
 struct map {
@@ -62,11 +63,10 @@ static int open_map(const char *path, struct map *map)
 /* "py::Loader.batch:/home/me/train.py": no name of Python's has a colon. */
 static const char *python_file(const char *text, const char **function, size_t *length)
 {
-    static const char prefix[] = "py::";
-    if (strncmp(text, prefix, sizeof(prefix) - 1) != 0) {
+    if (strncmp(text, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) != 0) {
         return NULL;
     }
-    *function = text + sizeof(prefix) - 1;
+    *function = text + strlen(PYTHON_PREFIX);
     *length = strcspn(*function, ":");
     return (*function)[*length] == ':' ? *function + *length + 1 : NULL;
 }
@@ -168,6 +168,7 @@ static void read_line(const char *line, const struct gmt_made_frame *frames, siz
 static int take_name(struct gmt_made_frame *frame, const char *name)
 {
     char *text = strndup(name, strcspn(name, "\n"));
+    frame->is_python = text != NULL && strncmp(text, PYTHON_PREFIX, strlen(PYTHON_PREFIX)) == 0;
     int error = text != NULL ? gmt_perf_map_split(text, &frame->function, &frame->file) : -ENOMEM;
     free(text);
     return error;

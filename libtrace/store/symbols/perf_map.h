@@ -9,6 +9,7 @@
 #ifndef GMT_STORE_SYMBOLS_PERF_MAP_H
 #define GMT_STORE_SYMBOLS_PERF_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,8 @@ struct gmt_made_frame {
     int64_t id;
     uint64_t address;
     char *function, *file; /* malloc'ed; NULL: unknown */
+    bool is_python;        /* one of CPython's trampolines */
+    bool has_lines; /* all stacks that it is in have lines of Python, read from the interpreter */
 };
 
 /* Fill in the names of `frames`, sorted by address, that lie in the map `path`; those that have one

@@ -20,7 +20,10 @@ static int read_frames(sqlite3 *db, struct made_frames *frames)
     int code, error = 0;
     size_t room = 0;
     if (sqlite3_prepare_v2(db,
-                           "SELECT id, address FROM frame WHERE module_id IS NULL "
+                           "SELECT id, address, id NOT IN (SELECT frame_id FROM stack_frame "
+                           "WHERE stack_id NOT IN (SELECT s.stack_id FROM stack_frame s "
+                           "JOIN frame f ON f.id = s.frame_id WHERE f.address < 0)) "
+                           "FROM frame WHERE module_id IS NULL "
                            "AND function_id IS NULL AND address > 0 ORDER BY address",
                            -1, &rows, NULL) != SQLITE_OK) {
         return gmt_database_error(db);
@@ -37,7 +40,8 @@ static int read_frames(sqlite3 *db, struct made_frames *frames)
         }
         frames->frame[frames->count++] = (struct gmt_made_frame){
             .id = sqlite3_column_int64(rows, 0),
-            .address = (uint64_t)sqlite3_column_int64(rows, 1)};
+            .address = (uint64_t)sqlite3_column_int64(rows, 1),
+            .has_lines = sqlite3_column_int(rows, 2) != 0};
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(db);
@@ -82,7 +86,9 @@ int gmt_symbol_store_made(struct gmt_symbol_store *store)
         const struct gmt_unnamed_frame frame = {.id = made->id, .address = (int64_t)made->address};
         const struct gmt_source_frame found = {.function = made->function, .file = made->file};
         if (error == 0 && made->function != NULL) {
-            error = gmt_symbol_store_put(store, &frame, NULL, &found, 1);
+            /* A trampoline's function is in the stack by itself: the trampoline is the interpreter's. */
+            bool is_twice = made->is_python && made->has_lines;
+            error = gmt_symbol_store_put(store, &frame, is_twice ? "libpython" : NULL, &found, 1);
         }
         free(made->function);
         free(made->file);
