@@ -16,7 +16,6 @@
 
 #include "launcher/launcher.h"
 #include "launcher/program.h"
-#include "launcher/python.h"
 #include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
 #include "preload/session/options.h"
@@ -97,7 +96,6 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
     if (error != 0) {
         return error;
     }
-    gmt_launcher_name_python(traits.path);
     /* NVTX loads its tool from this variable only; another tool's value is kept. */
     return preload_libraries(library, device, traits.asan) != 0 ||
                    setenv(GMT_RUN_VARIABLE, run->value, 1) != 0 ||

@@ -67,8 +67,8 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
         nameless = nameless || ((user == NULL || frame < user) && gmt_frame_is_nameless(frame));
     }
     if (interpreted && !made) {
-        return "Python's functions have no names here: run it with Python 3.12 or newer and "
-               "PYTHONPERFSUPPORT=1, which gmtrace --python on sets";
+        return "Python's functions have no names here, this interpreter's frames were not read "
+               "(capability python.lines): from Python 3.12 on, PYTHONPERFSUPPORT=1 names them";
     }
     if (nameless) {
         return "the code that calls was made at run time and has no name: let what made it write "

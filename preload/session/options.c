@@ -153,6 +153,7 @@ void gmt_options_load(void)
                              getenv(GMT_SECOND_RUN_VARIABLE) != NULL;
     gmt_options.stacks = (enum gmt_stacks)choice_of(
         "stacks", (const char *const[]){"off", "caller", "full"}, 3, GMT_STACKS_FULL);
+    gmt_options.python = choice_of("python", (const char *const[]){"on", "off"}, 2, 0) == 0;
     gmt_options.counters = (enum gmt_counter_mode)choice_of(
         "counters", (const char *const[]){"auto", "on", "off"}, 3, GMT_COUNTERS_AUTO);
     gmt_options.graph_steps = (enum gmt_graph_steps_mode)choice_of(
@@ -164,7 +165,6 @@ void gmt_options_load(void)
     (void)choice_of("device", (const char *const[]){"gpu", "sim"}, 2, 0);
     (void)choice_of("summary", (const char *const[]){"on", "off"}, 2, 0);
     (void)choice_of("open", (const char *const[]){"off", "on"}, 2, 0);
-    (void)choice_of("python", (const char *const[]){"auto", "on", "off"}, 3, 0);
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit") << 20;
     gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");

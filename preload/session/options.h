@@ -30,6 +30,7 @@ struct gmt_options {
     bool launched;   /* by gmtrace, or by a program that it started */
     bool second_run; /* of two: this one counts instructions */
     enum gmt_stacks stacks;
+    bool python; /* read the frames of Python's functions */
     enum gmt_counter_mode counters;
     enum gmt_repeat_mode repeat;
     enum gmt_graph_steps_mode graph_steps;

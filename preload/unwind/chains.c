@@ -37,9 +37,12 @@ struct start {
 static inline struct start start_of(const struct gmt_walk *walk)
 {
     const uintptr_t *frame = walk->frame;
-    struct start start = {
-        .frame = (uintptr_t)frame, .pc = frame[1], .bp = frame[0], .mark = walk->mark ^ GET(epoch)};
-    uint64_t hash = (start.frame ^ start.pc << 20 ^ start.bp >> 3) * UINT64_C(0x9e3779b97f4a7c15);
+    struct start start = {.frame = (uintptr_t)frame,
+                          .pc = frame[1],
+                          .bp = frame[0],
+                          .mark = walk->mark ^ GET(epoch) ^ walk->salt};
+    uint64_t hash = (start.frame ^ start.pc << 20 ^ start.bp >> 3 ^ walk->salt) *
+                    UINT64_C(0x9e3779b97f4a7c15);
     start.set = (unsigned)(hash >> 40) % SETS;
     return start;
 }

@@ -41,6 +41,11 @@ uint64_t gmt_objects_mark(void)
     return atomic_load_explicit(&unload_mark, memory_order_relaxed);
 }
 
+unsigned long long gmt_objects_loads(void)
+{
+    return loads_seen;
+}
+
 /* Build id of a mapped object, in hex. */
 static void build_id_of(const struct dl_phdr_info *info, char text[static 128])
 {

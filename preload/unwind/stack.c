@@ -11,6 +11,7 @@
 
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
+#include "preload/python/interpreter.h"
 #include "preload/session/options.h"
 #include "preload/session/table.h"
 #include "preload/unwind/chains.h"
@@ -19,7 +20,8 @@
 #include "preload/unwind/rows.h"
 #include "preload/unwind/walk.h"
 
-#define INTERN_SLOTS 65536u     /* a power of two; half of them are used */
+#define INTERN_SLOTS 65536u /* a power of two; half of them are used */
+#define MERGED_WORDS (GMT_STACK_FRAMES + GMT_PYTHON_FRAMES)
 #define LOADER_CHECK_CALLS 256u /* of one thread: looks for unloaded objects this often */
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) uintptr_t stack_low, stack_high;
@@ -80,7 +82,7 @@ void gmt_stack_start(void)
 
 static uint64_t hash_of(const struct gmt_walk *walk)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ walk->mark;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ walk->mark ^ walk->salt;
     for (uint32_t i = 0; i < walk->depth; i++) {
         hash = (hash ^ walk->address[i]) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 29;
@@ -102,6 +104,20 @@ static void say_cut(void)
     }
 }
 
+/* With Python's functions in place of the native frames that run them. Caller holds `mutex`. */
+static uint32_t merge(const struct gmt_walk *walk, uint64_t words[static MERGED_WORDS])
+{
+    if (walk->salt == 0 || walk->bottom == NULL) {
+        return 0;
+    }
+    return gmt_python_merge(
+        &(struct gmt_python_native){.address = walk->address,
+                                    .bottom = walk->bottom,
+                                    .depth = walk->depth,
+                                    .is_complete = walk->end == GMT_WALK_COMPLETE},
+        words);
+}
+
 /* Caller holds `mutex`. */
 static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned slot)
 {
@@ -109,10 +125,12 @@ static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned s
     if (table == NULL) {
         return 0;
     }
-    uint32_t id = interned_count + 1;
-    struct gmt_stack stack = {.id = id, .depth = walk->depth};
-    if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), walk->address,
-                            walk->depth * sizeof(walk->address[0])) != 0) {
+    static uint64_t merged[MERGED_WORDS];
+    uint32_t id = interned_count + 1, depth = merge(walk, merged);
+    const uint64_t *words = depth != 0 ? merged : walk->address;
+    struct gmt_stack stack = {.id = id, .depth = depth != 0 ? depth : walk->depth};
+    if (gmt_spool_side_data(GMT_REC_STACK, &stack, sizeof(stack), words,
+                            stack.depth * sizeof(words[0])) != 0) {
         return 0;
     }
     if (walk->end == GMT_WALK_CUT) {
@@ -156,11 +174,18 @@ static void walk_held(void *walk)
 /* The slow way: everything is looked up that the table of rows does not have. */
 static uint32_t intern(struct gmt_walk *walk)
 {
+    static uintptr_t bottom[GMT_WALK_BOTTOMS];
     unsigned slot;
     uint32_t id = 0;
     gmt_mutex_lock(&mutex);
+    walk->bottom = bottom;
     if (!gmt_objects_hold(walk_held, walk)) {
+        walk->bottom = NULL;
         gmt_walk_known(walk); /* it ends early: at least the caller is there */
+    }
+    gmt_python_look(gmt_objects_loads());
+    if (walk->salt == 0 && walk->low != UINTPTR_MAX && gmt_stack_is_own(walk->frame)) {
+        walk->salt = gmt_python_here();
     }
     uint64_t hash = hash_of(walk);
     if (walk->depth != 0) {
@@ -188,6 +213,8 @@ uint32_t gmt_stack_here(const void *frame)
     walk.high = stack_high;
     walk.frame = frame;
     walk.mark = gmt_objects_mark();
+    walk.bottom = NULL;
+    walk.salt = gmt_stack_is_own(frame) && walk.low != UINTPTR_MAX ? gmt_python_here() : 0;
     if (__builtin_expect(++calls_since_check < LOADER_CHECK_CALLS, 1)) {
         uint32_t same = gmt_chains_find(&walk);
         if (__builtin_expect(same != 0, 1)) {
@@ -223,4 +250,5 @@ void gmt_stack_reset(void)
     cut_said = false;
     gmt_chains_reset();
     gmt_objects_reset();
+    gmt_python_reset();
 }

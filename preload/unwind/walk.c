@@ -157,6 +157,16 @@ static inline bool is_caller(const struct frame_state *position, uint64_t row)
            (!position->guessed || (row & GMT_ROW_SOUND) != 0);
 }
 
+/* Where the frame that `pc` lies in begins; it ends where the next one does. */
+static inline void note_bottom(struct gmt_walk *walk, const struct frame_state *position,
+                               gmt_row_finder *find)
+{
+    if (find != NULL && walk->bottom != NULL) {
+        walk->bottom[walk->depth] = position->sp;
+        walk->bottom[walk->depth + 1] = walk->high;
+    }
+}
+
 __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
                                                           gmt_row_finder *find)
 {
@@ -180,6 +190,7 @@ __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
         if (walk->depth != 0 && !is_caller(&position, row)) {
             return;
         }
+        note_bottom(walk, &position, find);
         if (walk->depth == GMT_STACK_FRAMES) {
             walk->end = GMT_WALK_CUT;
             return;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define GMT_STACK_FRAMES 64u
+#define GMT_WALK_BOTTOMS (GMT_STACK_FRAMES + 2)
 #define GMT_WALK_WORDS (2 * GMT_STACK_FRAMES)
 
 enum gmt_walk_end {
@@ -25,6 +26,10 @@ struct gmt_walk {
     uintptr_t low, high;
     const void *frame;
     uint64_t mark; /* see gmt_row_key */
+    uint64_t salt; /* of what else the stack holds, beside native frames (gmt_python_here) */
+    /* NULL, or where gmt_walk_finding puts where each frame begins on the stack: and, behind them,
+     * where the last one ends: room for GMT_WALK_BOTTOMS. */
+    uintptr_t *bottom;
     /* Out: return addresses, innermost first. */
     uint32_t depth;
     enum gmt_walk_end end;

@@ -116,12 +116,9 @@ def judge(session, client: Client, path: pathlib.Path) -> None:
 
 
 def python_frames(session, path: pathlib.Path, script: str) -> None:
-    """With the interpreter's perf trampoline the script's functions are on the copies' stacks."""
-    if sys.version_info < (3, 12):
-        session.note("Python frames", "not checked: this Python has no perf trampoline")
-        return
+    """The script's functions and lines are on the copies' stacks."""
     frames = session.one(path, "SELECT count(*) FROM transfer t JOIN v_stack s "
-                               f"ON s.stack_id = t.stack_id WHERE s.function = 'train' AND "
+                               f"ON s.stack_id = t.stack_id WHERE s.function = 'train' AND s.line > 0 AND "
                                f"s.file LIKE '%/{script}'")
     session.check(f"copies name functions of {script}", frames > 0, frames)
 
@@ -158,8 +155,7 @@ def two_processes(session, handle: str) -> None:
 def run(session):
     for client in clients(session):
         name = client.name.replace(" ", "_").replace(",", "")
-        path = session.same_behaviour(client.name, client.command, name, GMTRACE_COUNTERS="off",
-                                      PYTHONPERFSUPPORT="1")
+        path = session.same_behaviour(client.name, client.command, name, GMTRACE_COUNTERS="off")
         if not session.check(f"{client.name}: there is a trace", path.exists(), path.name):
             continue
         hold(session, client.name, path, client.facts)
