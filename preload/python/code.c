@@ -289,7 +289,7 @@ bool gmt_python_code_place(const struct gmt_python *python, uintptr_t code, int3
                    sizeof(place->file))) {
         return false;
     }
-    place->line = gmt_python_line(layout->table, (const uint8_t *)data, count, // NOLINT
-                                  gmt_python_load_int(code + layout->code_first_line), offset);
+    place->line = gmt_python_line_of(layout->table, (const uint8_t *)data, count, // NOLINT
+                                     gmt_python_load_int(code + layout->code_first_line), offset);
     return true;
 }

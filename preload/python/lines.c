@@ -76,8 +76,8 @@ static int32_t line_of_locations(const uint8_t *bytes, size_t count, int32_t fir
     return 0;
 }
 
-int32_t gmt_python_line(enum gmt_python_table table, const uint8_t *bytes, size_t count,
-                        int32_t first_line, int32_t offset)
+int32_t gmt_python_line_of(enum gmt_python_table table, const uint8_t *bytes, size_t count,
+                           int32_t first_line, int32_t offset)
 {
     if (offset < 0) {
         return first_line > 0 ? first_line : 0;

@@ -44,7 +44,7 @@ static unsigned check_recording(const char *version)
     cr_assert_not_null(file, "%s", path);
     while (fgets(line, sizeof(line), file) != NULL) {
         if (sscanf(line, "%d %d", &offset, &expected) == 2) {
-            cr_expect_eq(gmt_python_line(table, bytes, count, first, offset), expected,
+            cr_expect_eq(gmt_python_line_of(table, bytes, count, first, offset), expected,
                          "%s: instruction at %d of a code object from line %d", version, offset,
                          first);
             checked++;
@@ -68,12 +68,12 @@ Test(python_lines, are_those_that_the_interpreters_say)
 Test(python_lines, before_the_first_instruction_are_the_first_line)
 {
     for (int table = GMT_PYTHON_LNOTAB; table <= GMT_PYTHON_LOCATIONS; table++) {
-        cr_expect_eq(gmt_python_line((enum gmt_python_table)table, NULL, 0, 7, -1), 7);
-        cr_expect_eq(gmt_python_line((enum gmt_python_table)table, NULL, 0, -7, -1), 0);
+        cr_expect_eq(gmt_python_line_of((enum gmt_python_table)table, NULL, 0, 7, -1), 7);
+        cr_expect_eq(gmt_python_line_of((enum gmt_python_table)table, NULL, 0, -7, -1), 0);
     }
-    cr_expect_eq(gmt_python_line(GMT_PYTHON_LNOTAB, NULL, 0, 7, 4), 7);
-    cr_expect_eq(gmt_python_line(GMT_PYTHON_LINETABLE, NULL, 0, 7, 4), 0);
-    cr_expect_eq(gmt_python_line(GMT_PYTHON_LOCATIONS, NULL, 0, 7, 4), 0);
+    cr_expect_eq(gmt_python_line_of(GMT_PYTHON_LNOTAB, NULL, 0, 7, 4), 7);
+    cr_expect_eq(gmt_python_line_of(GMT_PYTHON_LINETABLE, NULL, 0, 7, 4), 0);
+    cr_expect_eq(gmt_python_line_of(GMT_PYTHON_LOCATIONS, NULL, 0, 7, 4), 0);
 }
 
 /* Each table is a block of its own, so that sanitizers see what is read behind it. */
@@ -91,8 +91,9 @@ Test(python_lines, of_any_bytes_are_some_line_or_none)
             bytes[i] = (uint8_t)(random >> (round % 3 == 0 ? 8 : 16));
         }
         for (int table = GMT_PYTHON_LNOTAB; table <= GMT_PYTHON_LOCATIONS; table++) {
-            int32_t line = gmt_python_line((enum gmt_python_table)table, bytes, count,
-                                           round % 2 == 0 ? 1 : INT32_MAX, (int32_t)(round % 97));
+            int32_t line = gmt_python_line_of((enum gmt_python_table)table, bytes, count,
+                                              round % 2 == 0 ? 1 : INT32_MAX,
+                                              (int32_t)(round % 97));
             cr_assert_geq(line, 0);
         }
         free(bytes);

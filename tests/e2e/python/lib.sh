@@ -62,7 +62,7 @@ in_python() {
     shift
     (
         at_home
-        LD_LIBRARY_PATH=$SIM_LIB${libraries:+:$libraries} LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/$name.db \
+        LD_LIBRARY_PATH=$SIM_LIB${libraries:+:$libraries} LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=${OUTPUT:-$work/$name.db} \
             run "$name" "${python[@]}" "$@"
     )
     equal "exit status of $name" 0 "$(cat "$name.status")"

@@ -9,6 +9,13 @@ find_python "$1"
 
 in_python lines "$here/lines.py" "$work/lines.json"
 finished lines.db
+case $1 in
+3.8 | 3.14t | 3.15) # not known, and off
+    equal "the interpreter is not known" missing "$(sql lines.db "SELECT state FROM capability WHERE name = 'python.lines'")"
+    equal "lines of it" 0 "$(lines_of lines 1)"
+    exit
+    ;;
+esac
 compared=$(python3 "$here/compare.py" lines.db lines.json) || fail "lines differ: $compared"
 echo "$compared"
 equal "the interpreter is known" ok "$(sql lines.db "SELECT state FROM capability WHERE name = 'python.lines'")"
@@ -25,6 +32,26 @@ finished sub.db
 equal "fills of sub-interpreters" 30 "$(sql sub.db 'SELECT count(*) FROM memset WHERE bytes >= 100')"
 equal "fills of sub-interpreters with lines" 0 "$(lines_of sub 'bytes >= 100')"
 python3 "$here/compare.py" sub.db sub.json 6 || fail "lines differ beside sub-interpreters"
+
+# A child of fork has a trace of its own, with numbers of its own for lines.
+OUTPUT=$work/fork.%p.db in_python fork "$here/forking.py" "$work/fork"
+equal "processes" 2 "$(find . -maxdepth 1 -name 'fork.*.json' | wc -l)"
+for expected in fork.*.json; do
+    finished "${expected%.json}.db"
+    python3 "$here/compare.py" "${expected%.json}.db" "$expected" 30 || fail "lines differ: $expected"
+done
+
+# CPython's trampolines name the same functions, where the user asks for them: each is in a stack once.
+case $1 in
+3.12 | 3.13 | 3.14)
+    PYTHONPERFSUPPORT=1 in_python trampolines "$here/lines.py" "$work/trampolines.json"
+    finished trampolines.db
+    rm -f "/tmp/perf-$(sql trampolines.db 'SELECT pid FROM process').map"
+    compared=$(python3 "$here/compare.py" trampolines.db trampolines.json) || fail "lines differ with trampolines: $compared"
+    equal "trampolines that are not marked" 0 "$(sql trampolines.db \
+        'SELECT count(*) FROM v_frame WHERE module IS NULL AND address > 0 AND function IS NOT NULL AND runtime = 0')"
+    ;;
+esac
 
 GMTRACE_PYTHON=off in_python off "$here/lines.py" "$work/off.json" 100
 finished off.db
