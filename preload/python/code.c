@@ -52,12 +52,16 @@ static uint64_t hash_bytes(uint64_t hash, uintptr_t at, size_t count)
         at += 16;
         rest -= 16;
     }
-    if (rest >= 8) {
-        right = fold(gmt_python_load(at) ^ second, right);
-        at += 8;
-        rest -= 8;
+    /* What is left, with some of what was read before where there is that. */
+    if (count >= 16) {
+        right = fold(gmt_python_load(at + rest - 16) ^ second,
+                     gmt_python_load(at + rest - 8) ^ right);
+    } else if (rest >= 8) {
+        right = fold(gmt_python_load(at) ^ second, gmt_python_load(at + rest - 8) ^ right);
+    } else {
+        right = fold(few_bytes(at, rest) ^ second, right);
     }
-    left = fold(few_bytes(at, rest) ^ first, left ^ count);
+    left = fold(count ^ first, left);
     return mix(mix(hash, left), right);
 }
 
@@ -116,13 +120,16 @@ static bool text_at(const struct gmt_python *python, uintptr_t at, struct text *
 static bool hash_text(const struct gmt_python *python, uintptr_t at, uint64_t *hash)
 {
     struct text text;
-    if (!text_at(python, at, &text)) {
+    if (!is_of(python, at, python->text_type, python->layout.text_compact)) {
         return false;
     }
     uint64_t known = gmt_python_load(at + python->layout.text_hash);
     if (known != UINT64_MAX) {
         *hash = mix(*hash, known);
         return true;
+    }
+    if (!text_at(python, at, &text)) {
+        return false;
     }
     size_t bytes = text.length * text.character_bytes;
     if (text.length > MOST_TEXT || (bytes != 0 && !gmt_python_readable(text.data, bytes))) {

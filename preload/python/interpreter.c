@@ -20,6 +20,13 @@
 #define LINE_SLOTS 65536u /* a power of two; half of them are used */
 #define MOST_BROKEN 64u   /* stacks that cannot be read, until none is tried any more */
 
+/* Where frames begin on the stack is known on x86-64 only. */
+#if defined(__x86_64__)
+#define HAS_BOTTOMS true
+#else
+#define HAS_BOTTOMS false
+#endif
+
 #define PRIME UINT64_C(0x9e3779b97f4a7c15)
 
 static struct gmt_python python;
@@ -132,11 +139,7 @@ static void decide(uintptr_t function)
     uintptr_t interpreter = symbol("PyInterpreterState_Main");
     unsigned long version = version_of_interpreter();
     is_decided = true;
-#if defined(__x86_64__)
-    bool can = interpreter != 0 && choose_layout(version);
-#else
-    bool can = false; /* where frames begin on the stack is known on x86-64 only */
-#endif
+    bool can = HAS_BOTTOMS && interpreter != 0 && choose_layout(version);
     if (can) {
         keep_loaded(function);
         find_loop();
@@ -296,6 +299,9 @@ static int loop_at(const struct gmt_python_native *native, uint32_t i, uint32_t 
         return is_loop ? (has_next ? 1 : -!here.is_cut) : 0;
     }
     uintptr_t at = has_next ? here.loop[next].at : UINTPTR_MAX;
+    if (native->bottom[i + 1] == 0) {
+        return is_loop && has_next && at >= native->bottom[i] ? 1 : 0; /* the walk was lost in it */
+    }
     if (at < native->bottom[i]) {
         return -1;
     }

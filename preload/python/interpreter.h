@@ -18,8 +18,8 @@ uint64_t gmt_python_here(void);
 /* The native frames that Python's are put into. */
 struct gmt_python_native {
     const uint64_t *address; /* return addresses, innermost first */
-    const uintptr_t *
-        bottom; /* depth + 1: where the frame of each begins on the stack, and where the last one ends */
+    /* depth + 1: where the frame of each begins on the stack, and where the last one ends, 0: not known */
+    const uintptr_t *bottom;
     uint32_t depth;
     bool is_complete; /* to the thread's start: there is no frame further out */
 };

@@ -163,7 +163,7 @@ static inline void note_bottom(struct gmt_walk *walk, const struct frame_state *
 {
     if (find != NULL && walk->bottom != NULL) {
         walk->bottom[walk->depth] = position->sp;
-        walk->bottom[walk->depth + 1] = walk->high;
+        walk->bottom[walk->depth + 1] = 0;
     }
 }
 

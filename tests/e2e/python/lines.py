@@ -13,6 +13,7 @@ import ctypes
 import functools
 import gc
 import json
+import mmap
 import os
 import signal
 import sys
@@ -26,6 +27,7 @@ SET.argtypes = [ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t]
 ROOM = 1 << 16
 EXPECTED = {}
 LOCK = threading.Lock()
+PAGES = []
 MEMORY = ctypes.c_uint64()
 
 
@@ -329,9 +331,25 @@ def imported():
         sys.path.remove(folder)
 
 
-KINDS = [two_lines, long_expression, lambda: recursion(10), lambda: two_ways(7), methods, lambdas,
-         comprehensions, generators, asynchronous, threads, made_code, recreated, same_names, from_c,
-         decorators, exceptions, star_arguments, signals, traced, imported, lambda: recursion(200)]
+def generated_code():
+    """Through code that nothing describes and that leaves no frame pointer: the native stack ends there."""
+    target = ctypes.cast(SET, ctypes.c_void_p).value
+    code = b"\x55\x31\xed\x48\xb8" + target.to_bytes(8, "little") + b"\xff\xd0\x90\x5d\xc3"
+    page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    page.write(code)
+    PAGES.append(page)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    through = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_uint64, ctypes.c_ubyte, ctypes.c_size_t)(address)
+    for i in range(3):
+        through(MEMORY.value, 1, mark())
+    (lambda: through(MEMORY.value, 1, mark()))()
+
+
+KINDS = [
+    generated_code, two_lines, long_expression, lambda: recursion(10), lambda: two_ways(7), methods, lambdas,
+    comprehensions, generators, asynchronous, threads, made_code, recreated, same_names, from_c, decorators,
+    exceptions, star_arguments, signals, traced, imported, lambda: recursion(200),
+]
 
 
 def main():

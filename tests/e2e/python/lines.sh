@@ -24,6 +24,9 @@ equal "frames of the interpreter's loop beside its functions" 0 "$(sql lines.db 
     s.function = '_PyEval_EvalFrameDefault' AND EXISTS (SELECT 1 FROM stack_frame o JOIN frame f ON f.id = o.frame_id
     WHERE o.stack_id = s.stack_id AND f.address < 0) AND s.stack_id NOT IN (SELECT stack_id FROM stack_frame o JOIN frame f ON
     f.id = o.frame_id WHERE f.address < 0 GROUP BY stack_id HAVING count(*) >= 64)")"
+[ "$(sql lines.db "SELECT count(*) FROM memset m JOIN v_stack s ON s.stack_id = m.stack_id WHERE s.module IS NULL AND s.function IS NULL
+    AND EXISTS (SELECT 1 FROM v_stack o WHERE o.stack_id = s.stack_id AND o.position = s.position + 1 AND o.file LIKE '%lines.py')")" -ge 4 ] ||
+    fail "the code that the native stack ended in is not there, or not followed by Python"
 "$GMT_BUILD/bin/gmanalyze" lines.db >report.txt
 grep -q 'lines.py:[0-9]* in main' report.txt || fail "the report names no line of Python: $(cat report.txt)"
 
@@ -58,4 +61,4 @@ finished off.db
 equal "lines where they are switched off" 0 "$(lines_of off 1)"
 
 (at_home && LD_LIBRARY_PATH=$libraries run wrong "${python[@]}" "$here/wrong_layouts.py" "$CLIENTS/libpython_reader.so")
-equal "wrong layouts" "0 own layout there, 0 wrong seeds done" "$(echo "$(cat wrong.status wrong.out)" | tr '\n' ' ' | sed 's/ $//')"
+equal "wrong layouts" "0 own layout there, 0 wrong seeds done" "$(cat wrong.status wrong.out | paste -sd ' ')"
