@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Adds an access that passed its checks to the counts of its instruction and to the footprints. */
 #include "simgpu/exec/memory_state.h"
+#include "simgpu/exec/touch.h"
 
 #define WAVEFRONT_BYTES 128u
 
@@ -113,6 +114,11 @@ bool sim_access_count(struct sim_warp *warp, const struct sim_op *op,
     const bool touches = mapped && memory->count;
     struct sim_traffic traffic;
 
+    if (mapped && memory->touches != NULL && !sim_touches_note(memory->touches, access)) {
+        sim_warp_fault(warp, op, access->mask, SIM_OUT_OF_MEMORY,
+                       "no memory for the bitmaps that show which bytes a kernel touches");
+        return false;
+    }
     if (warp->sites == NULL && !touches) {
         return true;
     }

@@ -96,6 +96,8 @@ struct sim_map {
     size_t count;
 };
 
+struct sim_touches;
+
 /* ---- launches ------------------------------------------------------------------------------- */
 
 enum sim_status {
@@ -128,6 +130,7 @@ struct sim_launch {
     unsigned workers;   /* threads to use, 0 = all processors (SIMGPU_THREADS) */
     bool count;         /* fill `counts` */
     bool check_races;   /* look for shared-memory races */
+    struct sim_touches *touches; /* NULL, or gets which bytes are read and written: touch.h */
     uint64_t
         instruction_limit; /* warp-level instructions of the launch, 0 = none; beyond: SIM_DEADLOCK */
     /* NULL, or called now and then by each worker, at once too. False: end with SIM_TIMEOUT. */

@@ -27,8 +27,9 @@ struct sim_memory {
     uint32_t recent[SIM_RECENT_REGIONS]; /* by instruction: index of the region it touched last */
     struct sim_touched *touched;         /* one per region, NULL when not counting */
     size_t touched_count;
-    struct sim_lines lines;  /* scratch */
-    struct sim_races *races; /* NULL: not looked for */
+    struct sim_lines lines;      /* scratch */
+    struct sim_races *races;     /* NULL: not looked for */
+    struct sim_touches *touches; /* the launch's, or NULL */
 };
 
 /* Index of the region that holds `address`, or SIM_NO_REGION. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "simgpu/exec/memory_state.h"
 #include "simgpu/exec/run.h"
 
 struct sim_inst_counts *sim_runner_insts(struct sim_warp *warp, const struct sim_code *code)
@@ -119,9 +120,14 @@ static int begin_memory(struct sim_runner *runner)
 
     if (runner->worker.memory == NULL) {
         runner->worker.memory = sim_memory_new(map, launch->count);
-        return runner->worker.memory != NULL ? 0 : -ENOMEM;
+    } else if (sim_memory_reset(runner->worker.memory, map, launch->count) != 0) {
+        return -ENOMEM;
     }
-    return sim_memory_reset(runner->worker.memory, map, launch->count);
+    if (runner->worker.memory == NULL) {
+        return -ENOMEM;
+    }
+    runner->worker.memory->touches = launch->touches;
+    return 0;
 }
 
 int sim_runner_begin(struct sim_runner *runner, struct sim_run *run, unsigned number)

@@ -3,7 +3,7 @@ set(sim_exec_sources )
 # Memory: checks, counts, loads, stores, atomics.
 list(APPEND sim_exec_sources
     access.c access_count.c async_copy.c atomic.c atomic_apply.c count.c count_banks.c decode_memory.c
-    footprint.c load_store.c memory.c memory_family.c race.c transfer.c)
+    footprint.c load_store.c memory.c memory_family.c race.c touch.c transfer.c)
 # Core: modules, decoding, paths, blocks, workers, control flow, printing.
 list(APPEND sim_exec_sources
     barrier.c block.c call.c call_values.c constant.c control.c decode.c decoder.c effects.c fault.c frame.c half_bits.c layout.c lookup.c
