@@ -47,6 +47,8 @@ static void pipeline(sim_check &check)
         in[i] = i * 17;
         wanted.push_back(((in[i] * 3 + i / part) * 5 + 1) * 2 + 7);
     }
+    /* The array is filled in the legacy stream, which non-blocking streams do not wait for. */
+    SIM_CALL(check, cudaDeviceSynchronize());
     for (int s = 0; s < STREAMS; s++) {
         SIM_CALL(check, s % 2 == 0 ? cudaStreamCreate(&streams[s])
                                    : cudaStreamCreateWithFlags(&streams[s], cudaStreamNonBlocking));
