@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "simgpu/driver/driver.h"
+#include "simgpu/order/order.h"
 
 static size_t format_bytes(CUarray_format format)
 {
@@ -82,6 +83,7 @@ CUresult sim_cuArrayCreate_v2(CUarray *pHandle, const CUDA_ARRAY_DESCRIPTOR *pAl
 
 CUresult sim_cuArrayDestroy(CUarray hArray)
 {
+    sim_order_drain();
     sim_work_stop();
     bool is = sim_object_is(hArray, SIM_ARRAY);
     if (is) {

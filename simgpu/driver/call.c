@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 static pthread_mutex_t launch_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -40,6 +40,7 @@ static enum sim_status run(const struct sim_call *call, struct sim_context *cont
         .stack_bytes = sim_stack_bytes(context),
         .grid_id = ++grids,
         .count = counts != NULL,
+        .touches = sim_late_touches_begin(map),
         .check_races = counts != NULL && sim_looking_for_races(),
         .progress = sim_watchdog_look,
         .progress_argument = &watchdog,
@@ -47,6 +48,7 @@ static enum sim_status run(const struct sim_call *call, struct sim_context *cont
     memcpy(launch.grid, call->grid, sizeof launch.grid);
     memcpy(launch.block, call->block, sizeof launch.block);
     enum sim_status status = sim_run(&launch, counts, error);
+    sim_late_touches_end(launch.touches);
     if (status == SIM_OK && counts != NULL) {
         sim_counting_end(call->function->kernel);
     }
@@ -65,7 +67,7 @@ CUresult sim_call_run(const struct sim_call *call, struct sim_context *context)
     enum sim_status status = run(call, context, &error);
     pthread_mutex_unlock(&launch_lock);
     if (status == SIM_OK) {
-        if (sim_object_is(call->completion, SIM_EVENT)) {
+        if (!sim_order_on() && sim_object_is(call->completion, SIM_EVENT)) {
             sim_event_record(call->completion, NULL);
         }
         return CUDA_SUCCESS;

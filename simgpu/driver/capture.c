@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stream capture: what is queued on the streams that take part goes into a graph instead of being done. */
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
-static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstreamCaptureMode mode)
+static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstreamCaptureMode mode,
+                              const CUgraphNode *dependencies, size_t count)
 {
     struct sim_stream *stream;
     CUresult result = sim_stream_of(hStream, &stream);
@@ -24,6 +25,9 @@ static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstream
         result = sim_capture_begin(stream, (struct sim_graph *)graph);
     }
     if (result == CUDA_SUCCESS) {
+        stream->frontier.count = 0;
+        (void)sim_frontier_of_nodes(&stream->frontier, (struct sim_graph *)graph, dependencies,
+                                    count);
         stream->mode = mode;
         sim_thread.unsafe_captures += mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     }
@@ -32,10 +36,10 @@ static CUresult begin_capture(CUstream hStream, struct sim_graph *into, CUstream
 
 CUresult sim_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode)
 {
-    return begin_capture(hStream, NULL, mode);
+    return begin_capture(hStream, NULL, mode, NULL, 0);
 }
 
-/* Nodes run in the order in which they were added, so dependencies need not be kept. */
+/* Nodes run in the order in which they were added, so dependencies matter under SIMGPU_ORDER only. */
 CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
                                          const CUgraphNode *dependencies,
                                          const CUgraphEdgeData *dependencyData,
@@ -44,7 +48,8 @@ CUresult sim_cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph,
     (void)dependencyData;
     return !sim_object_is(hGraph, SIM_GRAPH) || (dependencies == NULL && numDependencies != 0)
                ? CUDA_ERROR_INVALID_VALUE
-               : begin_capture(hStream, (struct sim_graph *)hGraph, mode);
+               : begin_capture(hStream, (struct sim_graph *)hGraph, mode, dependencies,
+                               numDependencies);
 }
 
 CUresult sim_cuStreamBeginCapture(CUstream hStream)
@@ -127,7 +132,7 @@ CUresult sim_cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus *captur
     return sim_cuStreamGetCaptureInfo(hStream, captureStatus, NULL);
 }
 
-/* Nodes run in the order in which they were added, whatever they are said to depend on. */
+/* Nodes run in the order in which they were added, whatever they are said to depend on; not so under SIMGPU_ORDER. */
 CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode *dependencies,
                                                   const CUgraphEdgeData *dependencyData,
                                                   size_t numDependencies, unsigned int flags)
@@ -139,7 +144,19 @@ CUresult sim_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode 
         return CUDA_ERROR_INVALID_VALUE;
     }
     CUresult result = sim_stream_of(hStream, &stream);
-    return result == CUDA_SUCCESS && stream->capture == NULL ? CUDA_ERROR_ILLEGAL_STATE : result;
+    if (result != CUDA_SUCCESS || stream->capture == NULL) {
+        return result != CUDA_SUCCESS ? result : CUDA_ERROR_ILLEGAL_STATE;
+    }
+    if (sim_order_on()) {
+        stream->frontier.count = flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES
+                                     ? 0
+                                     : stream->frontier.count;
+        result = sim_frontier_of_nodes(&stream->frontier, stream->capture, dependencies,
+                                       numDependencies)
+                     ? CUDA_SUCCESS
+                     : CUDA_ERROR_INVALID_VALUE;
+    }
+    return result;
 }
 
 CUresult sim_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode *dependencies,

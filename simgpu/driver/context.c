@@ -2,6 +2,7 @@
 /* Contexts: making and deleting them, and the thread's stack of them. */
 #include <stdlib.h>
 
+#include "simgpu/driver/late.h"
 #include "simgpu/driver/registry.h"
 
 static unsigned long long last_context_id;
@@ -54,6 +55,8 @@ static void release_objects(struct sim_context *context)
         case SIM_NOTHING: return;
         case SIM_STREAM:
             sim_capture_drop(owned.object);
+            sim_late_stream_gone(owned.object);
+            sim_frontier_free(&((struct sim_stream *)owned.object)->frontier);
             sim_object_delete(owned.object, owned.kind);
             break;
         case SIM_IMAGE: sim_image_free(owned.object); break;
@@ -68,6 +71,8 @@ static void release_objects(struct sim_context *context)
 
 void sim_context_delete(struct sim_context *context)
 {
+    sim_order_drain();
+    sim_late_stream_gone(&context->legacy);
     sim_print_flush();
     sim_work_stop();
     release_objects(context);
@@ -273,13 +278,21 @@ CUresult sim_cuCtxGetApiVersion(CUcontext ctx, unsigned int *version)
     return CUDA_SUCCESS;
 }
 
+static CUresult synchronize(struct sim_context *context)
+{
+    if (sim_order_on()) {
+        sim_late_wait_context(context);
+    }
+    return sim_synchronize(context);
+}
+
 CUresult sim_cuCtxSynchronize(void)
 {
     struct sim_context *context = sim_current();
     CUresult safe = sim_capture_safe();
     return context == NULL        ? CUDA_ERROR_INVALID_CONTEXT
            : safe != CUDA_SUCCESS ? safe
-                                  : sim_synchronize(context);
+                                  : synchronize(context);
 }
 
 CUresult sim_cuCtxSynchronize_v2(CUcontext ctx)
@@ -288,5 +301,5 @@ CUresult sim_cuCtxSynchronize_v2(CUcontext ctx)
     return ctx == NULL            ? sim_cuCtxSynchronize()
            : !is_context(ctx)     ? CUDA_ERROR_INVALID_CONTEXT
            : safe != CUDA_SUCCESS ? safe
-                                  : sim_synchronize((struct sim_context *)ctx);
+                                  : synchronize((struct sim_context *)ctx);
 }

@@ -96,6 +96,8 @@ CUresult sim_copy_box(const struct sim_side *dst, const struct sim_side *src, si
                                      .width = width,
                                      .height = height,
                                      .depth = depth,
+                                     .dst_is_array = dst->type == CU_MEMORYTYPE_ARRAY,
+                                     .src_is_array = src->type == CU_MEMORYTYPE_ARRAY,
                                      .dst_known = to.known,
                                      .src_known = from.known}};
     return sim_submit(stream, &node, blocking);

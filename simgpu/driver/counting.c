@@ -7,6 +7,7 @@
 
 #include "simgpu/driver/driver.h"
 #include "simgpu/driver/ids.h"
+#include "simgpu/driver/late.h"
 #include "simgpu/simgpu.h"
 
 /* The calling thread's last launch. */
@@ -115,6 +116,9 @@ void sim_counting_end(const struct sim_kernel *kernel)
 
 void sim_counting_forget(void)
 {
+    if (sim_order_on()) {
+        sim_late_record_forget();
+    }
     if (record != NULL) {
         record->fresh = false;
     }
@@ -127,8 +131,43 @@ static void count(int on)
     atomic_store(&counting, on != 0);
 }
 
+bool sim_counting_on(void)
+{
+    return atomic_load(&counting);
+}
+
+void *sim_counting_take(void)
+{
+    struct record *taken = record;
+    record = NULL;
+    if (taken != NULL) {
+        (void)pthread_setspecific(record_key, NULL);
+    }
+    return taken;
+}
+
+void sim_counting_give(void *counts)
+{
+    if (counts != NULL) {
+        (void)pthread_once(&once, make_key);
+        sim_counting_free(sim_counting_take());
+        record = counts;
+        (void)pthread_setspecific(record_key, record);
+    }
+}
+
+void sim_counting_free(void *counts)
+{
+    if (counts != NULL) {
+        record_free(counts);
+    }
+}
+
 static const struct sim_counts *last_launch(void)
 {
+    if (sim_order_on()) {
+        sim_counting_give(sim_late_record());
+    }
     if (record == NULL || !record->fresh) {
         return NULL;
     }

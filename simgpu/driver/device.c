@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 /* 0 = cuInit not called yet; otherwise 1, or 2 in a child forked after it. */
 static int driver_state;
@@ -27,6 +27,9 @@ __attribute__((constructor)) static void watch_forks(void)
 __attribute__((destructor)) static void print_the_rest(void)
 {
     if (sim_call_allowed() == CUDA_SUCCESS) {
+        if (sim_order_on()) {
+            sim_order_stop();
+        }
         sim_print_flush();
     }
 }

@@ -6,9 +6,11 @@
  * the call returns, or recorded when the stream is being captured. Calls made before cuInit, in a
  * child forked after it, or without a current context fail as the driver's documentation says.
  *
- * Locks, in the order in which they are taken: work (work_lock.c: readers do work, writers free what work
+ * Under SIMGPU_ORDER work is done late: late.h.
+ *
+ * Locks, in the order in which they are taken: the queues (late.c), work (work_lock.c: readers do work, writers free what work
  * may use), launch (call.c), library (library_shared.c), primary (primary.c), registry (registry.h). No user
- * code is called with one held.
+ * code is called with one held. The lock of simgpu/order comes last.
  */
 #ifndef SIMGPU_DRIVER_DRIVER_H
 #define SIMGPU_DRIVER_DRIVER_H
@@ -84,7 +86,15 @@ struct sim_range {
 
 struct sim_graph;
 struct sim_event;
+struct sim_lane;
+struct sim_operation;
 struct sim_image;
+
+/* Nodes of a graph that is captured, by number; under SIMGPU_ORDER only. */
+struct sim_frontier {
+    uint32_t *nodes;
+    size_t count, capacity;
+};
 
 struct sim_stream {
     struct sim_context *context;
@@ -95,6 +105,8 @@ struct sim_stream {
     struct sim_graph *capture; /* graph being recorded, NULL = not capturing */
     bool is_origin;            /* began the capture; the others joined it by waiting for an event */
     struct sim_stream *next_captured;
+    struct sim_lane *lane;        /* late.c: what is queued, NULL = nothing so far */
+    struct sim_frontier frontier; /* late_graph.c: what the next captured node comes after */
 };
 
 struct sim_context {
@@ -169,6 +181,7 @@ struct sim_copy {
     size_t dst_pitch, dst_slice, src_pitch, src_slice;
     size_t width, height, depth;
     bool dst_known, src_known; /* must lie in memory the driver knows */
+    bool dst_is_array, src_is_array;
 };
 
 struct sim_memset {
@@ -212,6 +225,11 @@ struct sim_graph {
     size_t count, capacity;
     struct sim_stream *captured;    /* streams that record into it */
     const struct sim_graph *source; /* of an executable graph: what it was made from */
+    struct sim_edge {
+        uint32_t from, to;
+    } * edges; /* under SIMGPU_ORDER only: in the order of `to` */
+    size_t edge_count, edge_capacity;
+    struct sim_operation *last; /* of an executable graph: the end of its last launch */
 };
 
 /* The calling thread. */
@@ -288,10 +306,13 @@ CUresult sim_capture_join(struct sim_stream *stream, struct sim_graph *graph);
 void sim_capture_drop(struct sim_stream *stream);
 void sim_capture_end(struct sim_graph *graph);
 void sim_event_record(struct sim_event *event, struct sim_graph *capture);
+/* Under SIMGPU_ORDER: as the next operation of a stream that is not captured. */
+CUresult sim_event_record_late(struct sim_event *event, struct sim_stream *stream);
 
 /* work.c: do the work now, or record it when the stream is being captured. A blocking call reports
  * what went wrong before it and prints what kernels have printed. */
 CUresult sim_submit(CUstream handle, const struct sim_node *node, bool blocking);
+CUresult sim_node_run(const struct sim_node *node, struct sim_context *context);
 CUresult sim_synchronize(struct sim_context *context); /* fault.c */
 /* work_lock.c */
 void sim_work_begin(void);
@@ -317,6 +338,11 @@ bool sim_looking_for_races(void);
 struct sim_counts *sim_counting_begin(void); /* emptied, to be filled; NULL: do not count */
 void sim_counting_end(const struct sim_kernel *kernel); /* it has been filled */
 void sim_counting_forget(void);
+/* Counts are handed from one thread to another: taken from the calling thread, NULL: it has none; and made its own. */
+bool sim_counting_on(void);
+void *sim_counting_take(void);
+void sim_counting_give(void *counts);
+void sim_counting_free(void *counts);
 
 /* reach.c: struct simgpu_interface's. */
 int sim_code_reach(void *function, void (*variable)(void *data, const char *name), void *data);

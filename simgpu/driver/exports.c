@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "simgpu/cancel.h"
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 #include <generated_cuda_meta.h>
 
@@ -50,7 +50,9 @@ CUresult sim_enter(unsigned id, bool per_thread)
 {
     sim_tally(id);
     sim_thread.per_thread = per_thread;
-    CUresult result = works_uninitialized(id) ? CUDA_SUCCESS : sim_call_allowed();
+    CUresult result = works_uninitialized(id)                   ? CUDA_SUCCESS
+                      : sim_order_on() && sim_order_is_device() ? CUDA_ERROR_NOT_PERMITTED
+                                                                : sim_call_allowed();
     return result == CUDA_SUCCESS && sim_faults_seen() ? faulted(id) : result;
 }
 

@@ -2,7 +2,7 @@
 /* Graphs: lists of what was recorded, in the order in which it was, and launching them. */
 #include <stdlib.h>
 
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 static void clear(struct sim_graph *graph)
 {
@@ -12,6 +12,8 @@ static void clear(struct sim_graph *graph)
         }
     }
     free(graph->nodes);
+    free(graph->edges);
+    sim_operation_release(graph->last);
 }
 
 static CUresult destroy(void *handle, enum sim_kind kind)
@@ -45,6 +47,12 @@ CUresult sim_cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNode
         return CUDA_ERROR_INVALID_VALUE;
     }
     const struct sim_graph *graph = (const struct sim_graph *)hGraph;
+    if (nodes != NULL && sim_order_on()) {
+        if (!sim_late_list(graph, nodes, *numNodes)) {
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        }
+        nodes = NULL;
+    }
     for (size_t i = 0; nodes != NULL && i < *numNodes; i++) {
         nodes[i] = i < graph->count ? (CUgraphNode)&graph->nodes[i] : NULL;
     }
@@ -70,6 +78,10 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGrap
             (void)destroy(exec, SIM_GRAPH_EXEC);
             return result;
         }
+    }
+    if (!sim_edges_copy(exec, graph)) {
+        (void)destroy(exec, SIM_GRAPH_EXEC);
+        return CUDA_ERROR_OUT_OF_MEMORY;
     }
     exec->source = graph;
     *phGraphExec = (CUgraphExec)exec;
@@ -114,12 +126,27 @@ CUresult sim_cuGraphUpload(CUgraphExec hGraph, CUstream hStream)
                                                  : CUDA_ERROR_INVALID_VALUE;
 }
 
+static CUresult launch_late(struct sim_graph *exec, CUstream handle)
+{
+    struct sim_stream *stream;
+    CUresult result = sim_stream_of(handle, &stream);
+    if (result != CUDA_SUCCESS) {
+        return result;
+    }
+    return stream->capture != NULL        ? sim_late_capture_graph(stream, exec)
+           : sim_faulted(stream->context) ? sim_fault(stream->context, false)
+                                          : sim_late_graph(exec, stream);
+}
+
 /* Inside a capture the graph becomes a child of the captured one: its nodes are added. */
 CUresult sim_cuGraphLaunch(CUgraphExec hGraph, CUstream hStream)
 {
     CUresult result = sim_cuGraphUpload(hGraph, hStream);
     const struct sim_graph *exec = (const struct sim_graph *)hGraph;
     sim_counting_forget();
+    if (result == CUDA_SUCCESS && sim_order_on()) {
+        return launch_late((struct sim_graph *)hGraph, hStream);
+    }
     sim_thread.in_graph = true;
     for (size_t i = 0; result == CUDA_SUCCESS && i < exec->count; i++) {
         if (!exec->nodes[i].is_off) {

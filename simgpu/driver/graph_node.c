@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node)
 {
@@ -118,7 +118,8 @@ CUresult sim_cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_P
     return CUDA_SUCCESS;
 }
 
-/* Nodes are executed in the order in which they were added: each depends on the one before. */
+/* Nodes are executed in the order in which they were added: each depends on the one before. Under SIMGPU_ORDER the edges
+ * are those of the capture. */
 CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *to,
                                 CUgraphEdgeData *edgeData, size_t *numEdges)
 {
@@ -126,19 +127,25 @@ CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *
         return CUDA_ERROR_INVALID_VALUE;
     }
     struct sim_graph *graph = (struct sim_graph *)hGraph;
-    size_t count = graph->count > 1 ? graph->count - 1 : 0;
-    size_t room = from != NULL ? *numEdges : 0;
-    for (size_t i = 0; i < count && i < room; i++) {
-        from[i] = (CUgraphNode)&graph->nodes[i];
-        to[i] = (CUgraphNode)&graph->nodes[i + 1];
-        if (edgeData != NULL) {
-            const struct sim_node *node = &graph->nodes[i];
+    size_t count = sim_order_on() ? graph->edge_count : graph->count > 1 ? graph->count - 1 : 0;
+    size_t room = from != NULL ? *numEdges : 0, listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct sim_edge edge = sim_order_on()
+                                         ? graph->edges[i]
+                                         : (struct sim_edge){(uint32_t)i, (uint32_t)i + 1};
+        if (listed < room) {
+            from[listed] = (CUgraphNode)&graph->nodes[edge.from];
+            to[listed] = (CUgraphNode)&graph->nodes[edge.to];
+        }
+        if (listed < room && edgeData != NULL) {
+            const struct sim_node *node = &graph->nodes[edge.from];
             bool early = node->kind == SIM_NODE_CALL && node->call->completion != NULL;
-            edgeData[i] = (CUgraphEdgeData){
+            edgeData[listed] = (CUgraphEdgeData){
                 .from_port = early ? CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER : 0};
         }
+        listed++;
     }
-    *numEdges = from == NULL || count < room ? count : room;
+    *numEdges = from == NULL || listed < room ? listed : room;
     return CUDA_SUCCESS;
 }
 

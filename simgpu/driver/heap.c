@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "simgpu/driver/registry.h"
+#include "simgpu/order/order.h"
 
 #define ALIGNMENT \
     ((size_t)512) /* as on hardware: a warp's accesses fall into lines as they do there */
@@ -182,6 +183,9 @@ CUresult sim_heap_allocate(enum sim_kind kind, size_t bytes, unsigned flags, boo
     if (!known) {
         release(&range);
         return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    if (sim_order_on()) {
+        sim_order_memory_is_new((uintptr_t)start, bytes);
     }
     *out = start;
     return CUDA_SUCCESS;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "simgpu/driver/library.h"
+#include "simgpu/order/order.h"
 
 /* ---- images of a library ---- */
 
@@ -169,6 +170,7 @@ CUresult sim_cuLibraryLoadFromFile(CUlibrary *library, const char *fileName,
 
 CUresult sim_cuLibraryUnload(CUlibrary library)
 {
+    sim_order_drain();
     sim_work_stop();
     bool is = sim_object_is(library, SIM_LIBRARY);
     if (is) {

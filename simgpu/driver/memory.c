@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Allocation, page-locking, and what the device says of its memory. */
 #include "simgpu/driver/driver.h"
+#include "simgpu/order/order.h"
 
 #define PITCH_ALIGNMENT ((size_t)512)
 
@@ -98,6 +99,7 @@ CUresult sim_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 
 CUresult sim_cuMemHostUnregister(void *p)
 {
+    sim_order_drain();
     return sim_heap_free((uintptr_t)p, SIM_MEM_REGISTERED);
 }
 
@@ -107,6 +109,7 @@ CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
     if (result != CUDA_SUCCESS || dptr == 0) {
         return result;
     }
+    sim_order_drain();
     return sim_heap_free((uintptr_t)dptr, SIM_MEM_DEVICE | SIM_MEM_MANAGED);
 }
 
@@ -117,7 +120,11 @@ CUresult sim_cuMemFree(CUdeviceptr_v1 dptr)
 
 CUresult sim_cuMemFreeHost(void *p)
 {
-    return p == NULL ? CUDA_SUCCESS : sim_heap_free((uintptr_t)p, SIM_MEM_PINNED);
+    if (p == NULL) {
+        return CUDA_SUCCESS;
+    }
+    sim_order_drain();
+    return sim_heap_free((uintptr_t)p, SIM_MEM_PINNED);
 }
 
 /* Either pointer may be NULL, as the driver allows. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memsets: three element sizes, linear and pitched, blocking and not. */
-#include "simgpu/driver/driver.h"
+#include "simgpu/driver/late.h"
 
 /* Not even the ones without Async wait for the device. */
 static CUresult set(CUdeviceptr dst, size_t pitch, unsigned element_bytes, unsigned value,
@@ -24,7 +24,7 @@ static CUresult set(CUdeviceptr dst, size_t pitch, unsigned element_bytes, unsig
                                     .height = height,
                                     .element_bytes = element_bytes,
                                     .value = value}};
-    return sim_submit(stream, &node, false);
+    return sim_submit(stream, &node, strict && sim_order_on()); /* waits for memory of the host */
 }
 
 #define MEMSETS(bits, type) \

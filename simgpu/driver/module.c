@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "simgpu/driver/library.h"
+#include "simgpu/order/order.h"
 
 struct sim_function *sim_function_of(CUfunction handle, struct sim_context *context)
 {
@@ -86,6 +87,7 @@ static struct sim_image *image_of(CUmodule handle)
 
 CUresult sim_cuModuleUnload(CUmodule hmod)
 {
+    sim_order_drain();
     sim_work_stop();
     struct sim_image *image = image_of(hmod);
     CUresult result = image == NULL            ? CUDA_ERROR_INVALID_HANDLE

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "simgpu/driver/late.h"
 #include "simgpu/driver/pool.h"
 
 static struct sim_mempool *default_pools[SIM_MAX_DEVICES];
@@ -288,6 +289,7 @@ static CUresult allocate_on(CUstream handle, size_t bytes, CUmemoryPool pool, CU
     }
     if (result == CUDA_SUCCESS) {
         *dptr = (CUdeviceptr)start;
+        result = sim_order_on() ? sim_late_allocated(stream, (uintptr_t)start, bytes) : result;
     }
     return result;
 }
@@ -313,7 +315,13 @@ CUresult sim_cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
     }
     bool of_host = sim_heap_find((uintptr_t)dptr, &range) && range.pool != NULL &&
                    range.kind == SIM_MEM_PINNED;
-    return stream->capture != NULL
-               ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-               : sim_heap_free((uintptr_t)dptr, of_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE);
+    unsigned kinds = of_host ? SIM_MEM_PINNED : SIM_MEM_DEVICE;
+    if (stream->capture == NULL && sim_order_on()) {
+        return sim_heap_find((uintptr_t)dptr, &range) && range.start == (uintptr_t)dptr &&
+                       (range.kind & kinds) != 0
+                   ? sim_late_free(stream, &range, kinds)
+                   : CUDA_ERROR_INVALID_VALUE;
+    }
+    return stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                   : sim_heap_free((uintptr_t)dptr, kinds);
 }

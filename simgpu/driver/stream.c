@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams: what is queued on one is done, or recorded, before the call returns. */
-#include "simgpu/driver/driver.h"
+/* Streams: what is queued on one is done, or recorded, before the call returns; late under SIMGPU_ORDER. */
+#include <stdlib.h>
+
+#include "simgpu/driver/late.h"
 
 static unsigned long long last_stream_id = SIM_PER_THREAD_STREAM_ID;
 
@@ -38,6 +40,8 @@ CUresult sim_cuStreamDestroy_v2(CUstream hStream)
         return CUDA_ERROR_INVALID_HANDLE;
     }
     sim_capture_drop((struct sim_stream *)hStream);
+    sim_late_stream_gone((struct sim_stream *)hStream);
+    sim_frontier_free(&((struct sim_stream *)hStream)->frontier);
     return sim_object_delete(hStream, SIM_STREAM) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
@@ -46,21 +50,33 @@ CUresult sim_cuStreamDestroy(CUstream hStream)
     return sim_cuStreamDestroy_v2(hStream);
 }
 
+static CUresult synchronizable(CUstream hStream, struct sim_stream **stream)
+{
+    CUresult result = sim_stream_of(hStream, stream);
+    return result != CUDA_SUCCESS       ? result
+           : (*stream)->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+                                        : sim_capture_safe();
+}
+
 CUresult sim_cuStreamSynchronize(CUstream hStream)
 {
     struct sim_stream *stream;
-    CUresult result = sim_stream_of(hStream, &stream);
-    if (result == CUDA_SUCCESS) {
-        result = stream->capture != NULL ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
-                                         : sim_capture_safe();
+    CUresult result = synchronizable(hStream, &stream);
+    if (result == CUDA_SUCCESS && sim_order_on()) {
+        sim_late_wait_stream(stream);
     }
     return result != CUDA_SUCCESS ? result : sim_synchronize(stream->context);
 }
 
-/* Nothing is ever left to do, but an error may be waiting to be returned. */
+/* Nothing is ever left to do (but under SIMGPU_ORDER), but an error may be waiting to be returned. */
 CUresult sim_cuStreamQuery(CUstream hStream)
 {
-    return sim_cuStreamSynchronize(hStream);
+    struct sim_stream *stream;
+    CUresult result = synchronizable(hStream, &stream);
+    if (result == CUDA_SUCCESS && sim_order_on() && !sim_late_query_stream(stream)) {
+        return CUDA_ERROR_NOT_READY;
+    }
+    return result != CUDA_SUCCESS ? result : sim_synchronize(stream->context);
 }
 
 CUresult sim_cuStreamGetFlags(CUstream hStream, unsigned int *flags)
@@ -118,6 +134,31 @@ CUresult sim_cuStreamGetDevice(CUstream hStream, CUdevice *device)
     return result != CUDA_SUCCESS ? result : sim_cuCtxGetDevice_v2(device, context);
 }
 
+struct callback {
+    struct sim_context *context;
+    CUstream handle;
+    CUstreamCallback call;
+    void *data;
+};
+
+static void call_back(void *data)
+{
+    const struct callback *callback = data;
+    sim_print_flush();
+    callback->call(callback->handle, (CUresult)atomic_load(&callback->context->fault),
+                   callback->data);
+}
+
+static CUresult call_back_late(struct sim_stream *stream, const struct callback *given)
+{
+    struct callback *callback = malloc(sizeof *callback);
+    if (callback == NULL) {
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    *callback = *given;
+    return sim_late_call(stream, "stream callback", call_back, free, callback);
+}
+
 /* Everything queued is done already, so the callback is due now. */
 CUresult sim_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void *userData,
                                  unsigned int flags)
@@ -131,8 +172,11 @@ CUresult sim_cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, vo
         result = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }
     if (result == CUDA_SUCCESS) {
-        sim_print_flush();
-        callback(hStream, (CUresult)atomic_load(&stream->context->fault), userData);
+        struct callback given = {stream->context, hStream, callback, userData};
+        if (sim_order_on()) {
+            return call_back_late(stream, &given);
+        }
+        call_back(&given);
     }
     return result;
 }

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "simgpu/driver/registry.h"
+#include "simgpu/order/order.h"
 
 #define GRANULARITY ((size_t)2 << 20)
 
@@ -275,6 +276,7 @@ static bool set_access(struct mapping *mapping, bool accessible)
 CUresult sim_cuMemUnmap(CUdeviceptr ptr, size_t size)
 {
     CUresult result = CUDA_ERROR_INVALID_VALUE;
+    sim_order_drain();
     sim_work_stop();
     pthread_mutex_lock(&lock);
     if (filled(ptr, size)) {
