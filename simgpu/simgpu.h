@@ -12,7 +12,7 @@
 #include "simgpu/counts.h"
 
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
-#define SIMGPU_INTERFACE_VERSION 3u
+#define SIMGPU_INTERFACE_VERSION 4u
 
 /* A call of the driver that is reported, once when it begins and once when it has ended. */
 struct simgpu_call {
@@ -34,9 +34,13 @@ struct simgpu_interface {
     /*
      * Counts of the last kernel launch that the calling thread made and that ran to its end; NULL if
      * it has made none since the last call of this function (a refused launch, a capture, a fault).
-     * Valid until the thread's next launch. A graph launch gives no counts: it is several kernels.
+     * Valid until the thread's next launch. A graph launch gives no counts: it is several kernels. Under
+     * SIMGPU_ORDER the launch is waited for, a second at most.
      */
     const struct sim_counts *(*last_launch)(void);
+
+    /* The counts of the calling thread's last launch are not asked for any more; waits for nothing. */
+    void (*forget_launch)(void);
 
     /* The sites of that launch, in the order of sim_counts.sites; belongs to the module. */
     const struct sim_inst_info *(*last_sites)(size_t *count);

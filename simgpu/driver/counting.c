@@ -187,6 +187,7 @@ __attribute__((visibility("default"))) const struct simgpu_interface *simgpu_int
                                                       .bytes = sizeof interface,
                                                       .count = count,
                                                       .last_launch = last_launch,
+                                                      .forget_launch = sim_counting_forget,
                                                       .last_sites = last_sites,
                                                       .watch = sim_watch,
                                                       .code_reach = sim_code_reach};

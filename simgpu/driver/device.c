@@ -49,6 +49,7 @@ CUresult sim_cuInit(unsigned int Flags)
         return CUDA_ERROR_NO_DEVICE;
     }
     sim_load_tool();
+    sim_skip_begin();
     int none = 0;
     __atomic_compare_exchange_n(&driver_state, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return sim_call_allowed();

@@ -326,6 +326,13 @@ CUresult sim_graph_add(struct sim_graph *graph, const struct sim_node *node);
 /* call.c: run a checked call in `context`. Work lock held for reading. */
 CUresult sim_call_run(const struct sim_call *call, struct sim_context *context);
 
+/* skip.c: calls and edges that SIMGPU_SKIP leaves out. */
+extern bool sim_skipping;
+void sim_skip_begin(void);
+bool sim_skips(unsigned id);
+bool sim_skips_edge(void);
+bool sim_skips_listed_edge(size_t index);
+
 /* watch.c: the tool that CUDA_INJECTION64_PATH names, once. */
 void sim_load_tool(void);
 

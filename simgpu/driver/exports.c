@@ -72,6 +72,9 @@ typedef struct {
     static CUresult call_##symbol params \
     { \
         CUresult allowed = sim_enter(ID_##symbol, per_thread); \
+        if (__builtin_expect(sim_skipping, 0) && sim_skips(ID_##symbol)) { \
+            return allowed; \
+        } \
         return allowed != CUDA_SUCCESS ? allowed : impl args; \
     } \
     SIM_EXPORT CUresult CUDAAPI symbol params \

@@ -133,6 +133,9 @@ CUresult sim_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode *from, CUgraphNode *
         const struct sim_edge edge = sim_order_on()
                                          ? graph->edges[i]
                                          : (struct sim_edge){(uint32_t)i, (uint32_t)i + 1};
+        if (sim_skips_listed_edge(i)) {
+            continue;
+        }
         if (listed < room) {
             from[listed] = (CUgraphNode)&graph->nodes[edge.from];
             to[listed] = (CUgraphNode)&graph->nodes[edge.to];

@@ -31,7 +31,7 @@ static bool add_edges(struct sim_graph *graph, const struct sim_frontier *from, 
 {
     bool added = true;
     for (size_t i = 0; i < from->count && added; i++) {
-        added = add_edge(graph, from->nodes[i], to);
+        added = sim_skips_edge() || add_edge(graph, from->nodes[i], to);
     }
     return added;
 }

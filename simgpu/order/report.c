@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is said of two operations that conflict: once of each pair of kinds, on standard error or in SIMGPU_ORDER_REPORT. */
+/* What is said of two operations that conflict: once of each pair of places, on standard error or in SIMGPU_ORDER_REPORT. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,8 +29,8 @@ static uint64_t kind_of(const struct sim_operation *operation)
 {
     const struct sim_work *work = &operation->work;
     uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), work->name, strlen(work->name));
-    hash = mix(hash, work->where, strlen(work->where));
-    return mix(hash, &work->call, sizeof work->call);
+    return work->call != NULL ? mix(hash, &work->call, sizeof work->call)
+                              : mix(hash, work->where, strlen(work->where));
 }
 
 /* In whichever order the two are. */

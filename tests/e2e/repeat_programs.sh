@@ -7,6 +7,7 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 export SIMGPU_DEVICES=2 REPEAT_TIMING=timing
+[ -z "${ORDER-}" ] || export SIMGPU_ORDER=$ORDER # work is done late
 CLIENT=$CLIENTS/repeatclient
 
 mode=$1
@@ -25,10 +26,13 @@ GMTRACE_COLLECT=standard GMTRACE_REPEAT=always traced t "$@"
 same_behaviour t
 equal "status" 0 "$(cat t.status)"
 finished t.db
+# A launch behind a host function that waits for its caller is not over when its counts are asked for, where work is done late.
+waiting=
+[ -z "${ORDER-}" ] || waiting="AND NOT (kind = 'kernel counters' AND (detail GLOB 'hazard_host_function_*' OR detail GLOB 'hazard_callback_*'))"
 # What the program calls is in the trace; what gmtrace calls to repeat a launch is not.
 [ "$1" = slow ] || equal "calls made (<) and recorded (>)" "" "$(calls_differ plain.counts t.db)"
 equal "losses" "" "$(sql t.db "SELECT kind || ': ' || detail || ' x' || count FROM loss
-    WHERE kind NOT IN ('entry point not covered', 'kernel not repeated')")"
+    WHERE kind NOT IN ('entry point not covered', 'kernel not repeated') $waiting")"
 equal "integrity" ok "$(sql t.db 'PRAGMA integrity_check')"
 
 # ask WHAT WHERE: of launches of kernels; `repeats` are the rows that say of one that it was repeated.

@@ -84,6 +84,11 @@ static const struct sim_counts *device_last_launch(void)
     return found;
 }
 
+static void device_forget_launch(void)
+{
+    last = NULL;
+}
+
 static const struct sim_inst_info *device_last_sites(size_t *count)
 {
     *count = SITES;
@@ -104,6 +109,7 @@ static struct simgpu_interface interface = {
     .bytes = sizeof(interface),
     .count = device_count,
     .last_launch = device_last_launch,
+    .forget_launch = device_forget_launch,
     .last_sites = device_last_sites,
     .code_reach = device_code_reach,
 };

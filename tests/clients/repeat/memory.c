@@ -81,6 +81,7 @@ static void fill_plain(struct program *program, struct region *region)
     case 0: CHECK(cu.cuMemsetD8(region->address, (unsigned char)value, region->bytes)); break;
     case 1:
         CHECK(cu.cuMemsetD8(region->address, 1, region->bytes));
+        CHECK(cu.cuCtxSynchronize()); /* the stream does not wait for the legacy one */
         CHECK(cu.cuMemsetD32Async(region->address, value, region->bytes / 4, program->streams[1]));
         break;
     default:
