@@ -39,7 +39,7 @@ struct simgpu_interface {
      */
     const struct sim_counts *(*last_launch)(void);
 
-    /* The counts of the calling thread's last launch are not asked for any more; waits for nothing. */
+    /* The counts of the calling thread's last launch are not asked for any more; does not wait. */
     void (*forget_launch)(void);
 
     /* The sites of that launch, in the order of sim_counts.sites; belongs to the module. */

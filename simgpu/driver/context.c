@@ -59,6 +59,7 @@ static void release_objects(struct sim_context *context)
             sim_frontier_free(&((struct sim_stream *)owned.object)->frontier);
             sim_object_delete(owned.object, owned.kind);
             break;
+        case SIM_EVENT: (void)sim_cuEventDestroy_v2(owned.object); break;
         case SIM_IMAGE: sim_image_free(owned.object); break;
         case SIM_ARRAY:
             free(((struct sim_array *)owned.object)->data);

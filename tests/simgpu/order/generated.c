@@ -385,8 +385,8 @@ static void run(const char *report)
 int main(int argc, char **argv)
 {
     unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 0, with = 0, without = 0;
-    unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 1,
-             seeds = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+    unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 100,
+             seeds = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
     char report[] = "/tmp/order_report.XXXXXX";
     int file = mkstemp(report), status = 0, failed = 0;
     if (file < 0) {
