@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/memory/content.h"
 #include "analyzer/trace/launch_rows.h"
 
 const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis)
@@ -22,4 +23,23 @@ const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *anal
         return NULL;
     }
     return analysis->launch_rows = rows;
+}
+
+const struct gmt_copy_content *gmt_analysis_contents(struct gmt_analysis *analysis)
+{
+    if (analysis->contents == NULL) {
+        analysis->contents = gmt_contents_find(analysis->timeline);
+    }
+    return analysis->contents;
+}
+
+void gmt_analysis_free_shared(struct gmt_analysis *analysis)
+{
+    if (analysis->launch_rows != NULL) {
+        gmt_launch_rows_free(analysis->launch_rows);
+    }
+    free(analysis->launch_rows);
+    free(analysis->contents);
+    analysis->launch_rows = NULL;
+    analysis->contents = NULL;
 }

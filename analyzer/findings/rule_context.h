@@ -9,6 +9,7 @@
 #include "analyzer/trace/timeline.h"
 #include "reports/model/report.h"
 
+struct gmt_copy_content;
 struct gmt_rule;
 struct gmt_launch_rows;
 
@@ -23,9 +24,16 @@ struct gmt_analysis {
     struct gmt_finding *pending; /* what the rule has said so far */
     size_t pending_count;
     struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
+    struct gmt_copy_content *contents;   /* see gmt_analysis_contents    */
 };
 
 /* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */
 const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *analysis);
+
+/* gmt_contents_find, of which the same holds. */
+const struct gmt_copy_content *gmt_analysis_contents(struct gmt_analysis *analysis);
+
+/* Frees both. */
+void gmt_analysis_free_shared(struct gmt_analysis *analysis);
 
 #endif

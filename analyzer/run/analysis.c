@@ -20,7 +20,6 @@
 #include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
 #include "analyzer/summary/summary.h"
-#include "analyzer/trace/launch_rows.h"
 #include "analyzer/trace/named_ranges.h"
 #include "analyzer/trace/own_time.h"
 #include "analyzer/trace/unseen.h"
@@ -316,10 +315,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         rc = -ENOMEM;
     }
 out:
-    if (analysis.launch_rows != NULL) {
-        gmt_launch_rows_free(analysis.launch_rows);
-    }
-    free(analysis.launch_rows);
+    gmt_analysis_free_shared(&analysis);
     gmt_runs_free(&runs);
     gmt_memory_free(&memory);
     timeline->unseen = NULL;

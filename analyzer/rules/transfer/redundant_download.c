@@ -202,7 +202,7 @@ static enum gmt_outcome look_at(const struct download_scan *look, size_t *member
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    const struct gmt_copy_content *contents = gmt_analysis_contents(analysis);
     struct download_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     size_t *chosen = calloc(tl->copy_count + 1, sizeof(*chosen));
@@ -214,7 +214,6 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     } else {
         outcome = look_at(&look, members, chosen);
     }
-    free(contents);
     free(members);
     free(chosen);
     gmt_cover_free(&look.kernels);

@@ -256,7 +256,7 @@ static enum gmt_outcome look_at(struct upload_scan *look, size_t *members)
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    const struct gmt_copy_content *contents = gmt_analysis_contents(analysis);
     struct upload_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
@@ -273,7 +273,6 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     } else {
         outcome = look_at(&look, members);
     }
-    free(contents);
     free(members);
     gmt_cover_free(&look.kernels);
     free(look.read_back);

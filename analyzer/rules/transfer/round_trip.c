@@ -247,7 +247,7 @@ static enum gmt_outcome look_at(const struct trip_scan *look, size_t *members)
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct gmt_copy_content *contents = gmt_contents_find(tl);
+    const struct gmt_copy_content *contents = gmt_analysis_contents(analysis);
     struct trip_scan look = {.analysis = analysis, .contents = contents};
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
     enum gmt_outcome outcome;
@@ -260,7 +260,6 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     } else {
         outcome = look_at(&look, members);
     }
-    free(contents);
     free(members);
     free(look.counted);
     gmt_cover_free(&look.kernels);
