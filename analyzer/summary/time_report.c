@@ -68,36 +68,6 @@ static int subtract(struct span_list *from, const struct gmt_interval *cut, size
     return rc;
 }
 
-/* How long kernels ran: each launch, and each kernel of a graph. */
-static int kernel_spans(const struct gmt_timeline *tl, struct span_list *kernels)
-{
-    struct gmt_query query;
-    size_t capacity = 0;
-    bool has_ops = false;
-    /* The times of a graph's launch are from its first operation to its last. */
-    int rc = gmt_query_open(&query, tl->db,
-                            "SELECT start_ns, end_ns FROM device_op WHERE kind = 'kernel'");
-
-    while (rc == 0 && gmt_query_next(&query)) {
-        int64_t start_ns = gmt_query_time(&query, 0), end_ns = gmt_query_time(&query, 1);
-
-        has_ops = true;
-        if (start_ns != GMT_NO_TIME && end_ns != GMT_NO_TIME) {
-            rc = span_list_push(kernels, &capacity, start_ns, end_ns);
-        }
-    }
-    rc = gmt_query_close(&query, rc);
-    for (size_t i = 0; rc == 0 && !has_ops && i < tl->launch_count; i++) {
-        const struct gmt_tl_launch *launch = &tl->launches[i];
-
-        if (launch->device_start_ns != GMT_NO_TIME) {
-            rc = span_list_push(kernels, &capacity, launch->device_start_ns, launch->device_end_ns);
-        }
-    }
-    kernels->count = gmt_intervals_merge(kernels->rows, kernels->count);
-    return rc;
-}
-
 static int unseen_spans(const struct gmt_timeline *tl, struct span_list *unseen)
 {
     struct gmt_query query;
@@ -266,8 +236,7 @@ static void balance(struct gmt_report *report, double busy_ns)
 }
 
 static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                struct span_list *idle, const struct span_list *kernels,
-                const struct span_list *unseen)
+                struct span_list *idle, const struct span_list *unseen)
 {
     static const enum gmt_time_part causes[] = {GMT_TIME_ALLOCATION, GMT_TIME_LOADING,
                                                 GMT_TIME_COPY_CALLS, GMT_TIME_LAUNCH_CALLS,
@@ -279,7 +248,7 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *call
     int rc = span_list_push(idle, &capacity, tl->start_ns, tl->end_ns);
 
     if (rc == 0) {
-        rc = subtract(idle, kernels->rows, kernels->count, &parts[GMT_TIME_KERNELS].ns);
+        rc = subtract(idle, tl->kernel_busy, tl->kernel_busy_count, &parts[GMT_TIME_KERNELS].ns);
     }
     if (rc == 0) {
         rc = subtract(idle, tl->busy, tl->busy_count, &parts[GMT_TIME_COPIES].ns);
@@ -309,7 +278,7 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_report *report = analysis->report;
-    struct span_list idle = {0}, kernels = {0}, unseen = {0};
+    struct span_list idle = {0}, unseen = {0};
 
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         report->time_parts[i] = (struct gmt_time_row){.times = NAN, .longest_ns = NAN};
@@ -319,15 +288,11 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
         (tl->unseen != NULL && tl->unseen->limited) || tl->end_ns <= tl->start_ns) {
         return 0;
     }
-    int rc = kernel_spans(tl, &kernels);
+    int rc = unseen_spans(tl, &unseen);
     if (rc == 0) {
-        rc = unseen_spans(tl, &unseen);
-    }
-    if (rc == 0) {
-        rc = fill(analysis, calls, &idle, &kernels, &unseen);
+        rc = fill(analysis, calls, &idle, &unseen);
     }
     free(idle.rows);
-    free(kernels.rows);
     free(unseen.rows);
     return rc;
 }

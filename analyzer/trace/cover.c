@@ -24,7 +24,7 @@ static unsigned kinds_of(const struct gmt_tl_copy *copy)
                                             : GMT_COVER_COPIES;
 }
 
-int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
+static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
 {
     size_t capacity = tl->launch_count + tl->copy_count + 1;
 
@@ -52,10 +52,51 @@ int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsig
     return 0;
 }
 
+/* It was made for as many parts as there are launches and copies. */
+static void shrink(struct gmt_cover *cover)
+{
+    struct gmt_interval *parts = realloc(cover->parts, (cover->n + 1) * sizeof(*parts));
+
+    cover->parts = parts != NULL ? parts : cover->parts;
+}
+
+int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
+{
+    if (kinds == GMT_COVER_KERNELS && tl->kernels != NULL) {
+        *cover = *tl->kernels;
+        cover->is_shared = true;
+        return 0;
+    }
+    return make(cover, tl, kinds);
+}
+
+int gmt_cover_keep_kernels(struct gmt_timeline *tl)
+{
+    struct gmt_cover *kernels = malloc(sizeof(*kernels));
+    int rc = kernels != NULL ? make(kernels, tl, GMT_COVER_KERNELS) : -ENOMEM;
+
+    tl->kernels = kernels;
+    if (rc == 0) {
+        shrink(kernels);
+    }
+    return rc;
+}
+
+void gmt_cover_forget_kernels(struct gmt_timeline *tl)
+{
+    if (tl->kernels != NULL) {
+        gmt_cover_free(tl->kernels);
+    }
+    free(tl->kernels);
+    tl->kernels = NULL;
+}
+
 void gmt_cover_free(struct gmt_cover *cover)
 {
-    free(cover->parts);
-    free(cover->before);
+    if (!cover->is_shared) {
+        free(cover->parts);
+        free(cover->before);
+    }
     *cover = (struct gmt_cover){0};
 }
 

@@ -10,6 +10,7 @@ struct gmt_cover {
     struct gmt_interval *parts;
     double *before;
     size_t n;
+    bool is_shared; /* its arrays are the timeline's */
 };
 
 enum gmt_cover_kind {
@@ -22,6 +23,10 @@ enum gmt_cover_kind {
 /* Of what has device times. kinds: of gmt_cover_kind. 0 or -ENOMEM; gmt_cover_free in every case. */
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *timeline, unsigned kinds);
 void gmt_cover_free(struct gmt_cover *cover);
+
+/* What many ask for is made once, with the timeline. 0 or -ENOMEM; gmt_cover_forget_kernels in every case. */
+int gmt_cover_keep_kernels(struct gmt_timeline *timeline);
+void gmt_cover_forget_kernels(struct gmt_timeline *timeline);
 
 /* Length of the parts of begin..end that are covered, ns. */
 double gmt_cover_within(const struct gmt_cover *cover, int64_t begin_ns, int64_t end_ns);

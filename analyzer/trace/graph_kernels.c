@@ -211,6 +211,16 @@ static int32_t find_class(const struct candidates *candidates, const struct kern
     "WHERE (o.graph IS NOT NULL OR s.id IS NOT NULL) AND o.kind = 'kernel' AND " \
     "o.call_id IS NOT NULL AND o.start_ns IS NOT NULL AND o.end_ns > o.start_ns"
 
+/* Not where nothing on the device was part of a graph, and the timeline has all launches: none of them is a step. */
+static int can_have_nodes(const struct gmt_timeline *tl, bool *possible)
+{
+    int64_t launches = 0;
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM main.launch", &launches);
+
+    *possible = tl->has_graph_ops || (size_t)launches != tl->launch_count;
+    return rc;
+}
+
 static int load_nodes(struct gmt_timeline *tl, const struct candidates *candidates, int64_t rows)
 {
     struct gmt_query query;
@@ -291,12 +301,16 @@ static int mark_beside(struct gmt_timeline *tl)
 int gmt_graph_kernels_load(struct gmt_timeline *tl)
 {
     struct candidates candidates = {0};
+    bool possible = false;
     int64_t rows = 0;
 
     if (!gmt_trace_has_column(tl->db, "device_op", "kernel_name_id")) {
         return 0;
     }
-    int rc = gmt_query_int64(tl->db, GMT_STEPS "SELECT count(*) " GMT_NODES_FROM, &rows);
+    int rc = can_have_nodes(tl, &possible);
+    if (rc == 0 && possible) {
+        rc = gmt_query_int64(tl->db, GMT_STEPS "SELECT count(*) " GMT_NODES_FROM, &rows);
+    }
     if (rc != 0 || rows == 0) {
         return rc;
     }

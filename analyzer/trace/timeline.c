@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/trace/cover.h"
 #include "analyzer/trace/graph_kernels.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/progress.h"
@@ -262,6 +263,7 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
                                                           load_stack_sites,
                                                           gmt_timeline_load_calls,
                                                           gmt_timeline_load_kernels,
+                                                          gmt_timeline_load_busy,
                                                           gmt_graph_kernels_load,
                                                           gmt_timeline_load_footprints,
                                                           gmt_timeline_load_writable,
@@ -294,6 +296,8 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->nodes);
     free(tl->apis);
     free(tl->busy);
+    free(tl->kernel_busy);
+    gmt_cover_forget_kernels(tl);
     free(tl->own);
     free(tl->pending);
     free(tl->stack_sites);

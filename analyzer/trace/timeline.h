@@ -38,6 +38,7 @@ struct gmt_tl_call {
     int32_t api, thread, stream;
 };
 
+struct gmt_cover;
 struct gmt_query;
 
 struct gmt_tl_copy {
@@ -161,7 +162,11 @@ struct gmt_timeline {
     double unknown_nodes_ns;
     struct gmt_interval *busy; /* merged device activity */
     size_t busy_count;
-    struct gmt_interval *own; /* merged: a thread of the program waited for gmtrace */
+    struct gmt_interval *kernel_busy; /* merged: kernels, those of graphs too */
+    size_t kernel_busy_count;
+    bool has_graph_ops;        /* something on the device was part of a graph */
+    struct gmt_cover *kernels; /* when a kernel ran, for gmt_cover_make */
+    struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
     double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
     struct gmt_tl_pending *pending;
@@ -190,6 +195,7 @@ int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
 int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
 int gmt_timeline_derive(struct gmt_timeline *timeline);
+int gmt_timeline_load_busy(struct gmt_timeline *timeline);       /* after the two above */
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 /* Opens `query` on begin_ns and end_ns of the times of which nothing of the device is known; traces of earlier versions have
  * none. 0 or a negative errno. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from the rows of a trace: order, device activity, kernel times, end of the run. */
+/* What follows from the rows of a trace: order, kernel times, end of the run. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/base/intervals.h"
 #include "analyzer/base/sort.h"
-#include "analyzer/trace/query.h"
+#include "analyzer/trace/cover.h"
 #include "analyzer/trace/timeline.h"
 
 /* All rows start with struct gmt_tl_call. */
@@ -228,48 +227,6 @@ static void derive_waits(struct gmt_timeline *tl)
     }
 }
 
-static void push_busy(struct gmt_timeline *tl, size_t capacity, int64_t start, int64_t end)
-{
-    if (tl->busy_count < capacity && start != GMT_NO_TIME && end != GMT_NO_TIME && end > start) {
-        tl->busy[tl->busy_count++] = (struct gmt_interval){start, end};
-    }
-}
-
-static int derive_busy(struct gmt_timeline *tl)
-{
-    struct gmt_query query;
-    int64_t ops = 0, memsets = 0;
-    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &ops);
-
-    if (rc == 0) {
-        rc = gmt_query_int64(tl->db, "SELECT count(*) FROM memset", &memsets);
-    }
-    if (rc != 0) {
-        return rc;
-    }
-    size_t capacity = ops > 0 ? (size_t)ops : tl->copy_count + tl->launch_count + (size_t)memsets;
-    tl->busy = calloc(capacity + 1, sizeof(*tl->busy));
-    if (tl->busy == NULL) {
-        return -ENOMEM;
-    }
-    rc = gmt_query_open(&query, tl->db,
-                        ops > 0 ? "SELECT start_ns, end_ns FROM device_op"
-                                : "SELECT device_start_ns, device_end_ns FROM memset");
-    while (rc == 0 && gmt_query_next(&query)) {
-        push_busy(tl, capacity, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
-    }
-    rc = gmt_query_close(&query, rc);
-    for (size_t i = 0; ops == 0 && i < tl->copy_count; i++) {
-        push_busy(tl, capacity, tl->copies[i].device_start_ns, tl->copies[i].device_end_ns);
-    }
-    for (size_t i = 0; ops == 0 && i < tl->launch_count; i++) {
-        push_busy(tl, capacity, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
-    }
-    tl->has_device_times = tl->busy_count > 0;
-    tl->busy_count = gmt_intervals_merge(tl->busy, tl->busy_count);
-    return rc;
-}
-
 /* Whether a copy may have had to wait for a kernel: for traces without device times. */
 static void derive_after_launch(struct gmt_timeline *tl)
 {
@@ -335,10 +292,10 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
         rc = derive_pending(tl);
     }
     if (rc == 0) {
-        rc = derive_busy(tl);
+        rc = derive_class_order(tl);
     }
     if (rc == 0) {
-        rc = derive_class_order(tl);
+        rc = gmt_cover_keep_kernels(tl);
     }
     derive_waits(tl);
     derive_after_launch(tl);
