@@ -177,7 +177,7 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
     static const char by_launch[] = "SELECT count(DISTINCT launch_id), count(*), sum(bytes) FROM "
                                     "v_graph_launch WHERE kind = 'copy'";
     struct gmt_query query;
-    int64_t tables = 0, switches = 0;
+    int64_t tables = 0, switches = 0, graphs = 0;
     char bytes[GMT_FORMAT_BYTES];
 
     /* Traces of earlier versions do not know what is in a graph. */
@@ -186,7 +186,10 @@ static void add_graph_copies(const struct gmt_timeline *tl, struct gmt_report *r
         "SELECT count(*) FROM sqlite_master WHERE name IN ('graph', 'graph_node') "
         "AND type = 'table'",
         &tables);
-    if (tables != 2) {
+    if (tables == 2) {
+        (void)gmt_query_int64(tl->db, "SELECT EXISTS (SELECT 1 FROM graph)", &graphs);
+    }
+    if (graphs == 0) {
         return;
     }
     (void)gmt_query_int64(tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'graph_switch'",

@@ -65,18 +65,25 @@ static struct gmt_host_call call_of(const struct gmt_tl_call *call, const enum g
 #define AND " UNION ALL "
 
 /* Calls that the timeline does not hold. */
-static const char others[] = CALLS "transfer" NOT_LOADED AND CALLS "launch" NOT_LOADED AND CALLS
-                                   "memset" AND CALLS "sync" AND CALLS "api_call" AND CALLS
+static const char copies[] = CALLS "transfer" NOT_LOADED AND;
+static const char launches[] = CALLS "launch" NOT_LOADED AND;
+static const char others[] = CALLS "memset" AND CALLS "sync" AND CALLS "api_call" AND CALLS
                                    "allocation" ALLOCATED AND FREES "allocation" FREED AND CALLS
                                    "host_allocation" ALLOCATED AND FREES "host_allocation" FREED;
 
+/* At most so many: all rows of these tables, which SQLite counts without looking at them. */
 static int count_others(const struct gmt_timeline *tl, size_t *n)
 {
-    char sql[sizeof(others) + 64];
     int64_t rows = 0;
+    int rc = gmt_query_int64(
+        tl->db,
+        "SELECT (SELECT count(*) FROM transfer) + (SELECT count(*) FROM launch) + "
+        "(SELECT count(*) FROM memset) + (SELECT count(*) FROM sync) + "
+        "(SELECT count(*) FROM api_call) + 2 * ((SELECT count(*) FROM allocation) + "
+        "(SELECT count(*) FROM host_allocation))",
+        &rows);
 
-    snprintf(sql, sizeof(sql), "SELECT count(*) FROM (%s)", others);
-    int rc = gmt_query_int64(tl->db, sql, &rows);
+    rows -= (int64_t)(tl->copy_count + tl->launch_count);
     if (rc == 0 && (rows < 0 || !gmt_guard_plausible_rows(tl->db, rows))) {
         rc = -ENOMEM;
     }
@@ -88,7 +95,11 @@ static int load_others(struct gmt_host_calls *calls, size_t capacity,
                        const enum gmt_time_part *parts, const struct gmt_timeline *tl)
 {
     struct gmt_query query;
-    int rc = gmt_query_open(&query, tl->db, others);
+    char sql[sizeof(copies) + sizeof(launches) + sizeof(others)];
+
+    snprintf(sql, sizeof(sql), "%s%s%s", tl->all_copies ? "" : copies,
+             tl->all_launches ? "" : launches, others);
+    int rc = gmt_query_open(&query, tl->db, sql);
 
     while (rc == 0 && calls->count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_call call = {.begin_ns = gmt_query_instant(&query, 0),

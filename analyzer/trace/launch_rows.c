@@ -65,7 +65,8 @@ static int load_arguments(struct gmt_launch_rows *rows)
 
     if (rc == 0) {
         rc = gmt_query_int64(rows->timeline->db,
-                             "SELECT count(*) FROM launch WHERE arguments = 'complete'", &known);
+                             "SELECT EXISTS (SELECT 1 FROM launch WHERE arguments = 'complete')",
+                             &known);
     }
     if (rc != 0) {
         return rc;

@@ -149,6 +149,7 @@ struct gmt_timeline {
     size_t copy_count;
     struct gmt_tl_launch *launches;
     size_t launch_count;
+    bool all_copies, all_launches;         /* none of the tables' rows failed or was captured */
     int64_t (*launch_ids)[2];              /* launch.id and its index, by id */
     struct gmt_tl_allocation *allocations; /* device side */
     size_t allocation_count;
@@ -194,8 +195,8 @@ int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
 int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
-int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_load_busy(struct gmt_timeline *timeline);       /* after the two above */
+int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 /* Opens `query` on begin_ns and end_ns of the times of which nothing of the device is known; traces of earlier versions have
  * none. 0 or a negative errno. */

@@ -107,6 +107,7 @@ static int load_copies(struct gmt_timeline *tl)
                        gmt_query_time(&query, 21) == GMT_NO_TIME;
         copy->run = -1;
     }
+    tl->all_copies = tl->copy_count == capacity;
     return gmt_query_close(&query, rc);
 }
 
@@ -138,6 +139,7 @@ static int load_launches(struct gmt_timeline *tl)
         launch->arguments_complete = gmt_query_int(&query, 13) != 0;
         launch->by_hardware = gmt_query_int(&query, 14) != 0;
     }
+    tl->all_launches = tl->launch_count == capacity;
     return gmt_query_close(&query, rc);
 }
 

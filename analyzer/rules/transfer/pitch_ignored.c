@@ -229,7 +229,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t n = 0;
     int64_t pitch;
 
-    if (members == NULL || load_pitched(tl->db, &state) != 0 || load_shapes(tl->db, &state) != 0) {
+    if (members == NULL || load_pitched(tl->db, &state) != 0 ||
+        (state.pitched_count > 0 && load_shapes(tl->db, &state) != 0)) {
         outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
         goto out;
     }
