@@ -27,7 +27,7 @@ static void note_declared(struct gmt_query *query)
 {
     int columns = sqlite3_column_count(query->statement);
 
-    for (int i = 0; i < columns && i < 64; i++) {
+    for (int i = 0; i < columns && i < GMT_QUERY_KEPT; i++) {
         const char *type = sqlite3_column_decltype(query->statement, i);
 
         query->integers |= (uint64_t)(type != NULL && strcmp(type, "INTEGER") == 0) << i;
@@ -51,12 +51,20 @@ int gmt_query_open(struct gmt_query *query, sqlite3 *db, const char *sql)
     return 0;
 }
 
+static sqlite3_value *value_at(const struct gmt_query *query, int column)
+{
+    return column < query->kept ? query->values[column]
+                                : sqlite3_column_value(query->statement, column);
+}
+
 static bool texts_are(struct gmt_query *query)
 {
     for (uint64_t left = query->texts; left != 0; left &= left - 1) {
+        int column = __builtin_ctzll(left);
         const char *text;
 
-        if (!gmt_value_text(query->statement, __builtin_ctzll(left), &text)) {
+        if (sqlite3_value_type(query->values[column]) != SQLITE_NULL &&
+            !gmt_value_text(query->statement, column, &text)) {
             query->damaged = true;
             return false;
         }
@@ -68,7 +76,7 @@ static bool is_as_declared(struct gmt_query *query)
 {
     for (uint64_t left = query->integers | query->reals; left != 0; left &= left - 1) {
         int column = __builtin_ctzll(left);
-        int type = sqlite3_column_type(query->statement, column);
+        int type = sqlite3_value_type(query->values[column]);
 
         if (type == SQLITE_INTEGER || type == SQLITE_NULL ||
             (type == SQLITE_FLOAT && (query->reals >> column & 1) != 0)) {
@@ -81,6 +89,16 @@ static bool is_as_declared(struct gmt_query *query)
     return texts_are(query);
 }
 
+static void keep_values(struct gmt_query *query)
+{
+    int columns = query->code == SQLITE_ROW ? sqlite3_column_count(query->statement) : 0;
+
+    query->kept = columns < GMT_QUERY_KEPT ? columns : GMT_QUERY_KEPT;
+    for (int i = 0; i < query->kept; i++) {
+        query->values[i] = sqlite3_column_value(query->statement, i);
+    }
+}
+
 bool gmt_query_next(struct gmt_query *query)
 {
     if (query->damaged) {
@@ -88,6 +106,7 @@ bool gmt_query_next(struct gmt_query *query)
     }
     query->code = sqlite3_step(query->statement);
     gmt_progress_row();
+    keep_values(query);
     return query->code == SQLITE_ROW && is_as_declared(query);
 }
 
@@ -110,12 +129,13 @@ int gmt_query_close(struct gmt_query *query, int rc)
 
 static int64_t integer_or(struct gmt_query *query, int column, int64_t otherwise)
 {
-    int64_t value = otherwise;
+    int64_t number = otherwise;
 
-    if (!gmt_value_integer(query->statement, column, &value)) {
+    if (!gmt_value_is_integer(value_at(query, column), &number)) {
+        gmt_guard_note_value(query->statement, column, "is no integer");
         query->damaged = true;
     }
-    return value;
+    return number;
 }
 
 int64_t gmt_query_int(struct gmt_query *query, int column)
@@ -130,7 +150,7 @@ int64_t gmt_query_known(struct gmt_query *query, int column)
 
 static int32_t id_or(struct gmt_query *query, int column, int32_t otherwise)
 {
-    if (sqlite3_column_type(query->statement, column) == SQLITE_NULL) {
+    if (sqlite3_value_type(value_at(query, column)) == SQLITE_NULL) {
         return otherwise;
     }
     int64_t id = integer_or(query, column, 0);
@@ -182,12 +202,13 @@ int64_t gmt_query_count(struct gmt_query *query, int column)
 
 double gmt_query_real(struct gmt_query *query, int column)
 {
-    int type = sqlite3_column_type(query->statement, column);
+    sqlite3_value *here = value_at(query, column);
+    int type = sqlite3_value_type(here);
 
     if (type == SQLITE_NULL) {
         return NAN;
     }
-    double value = sqlite3_column_double(query->statement, column);
+    double value = sqlite3_value_double(here);
     if ((type == SQLITE_INTEGER || type == SQLITE_FLOAT) && isfinite(value)) {
         return value;
     }

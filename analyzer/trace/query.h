@@ -9,12 +9,16 @@
 
 #include "libtrace/base/arena.h"
 
+enum { GMT_QUERY_KEPT = 64 };
+
 struct gmt_query {
     sqlite3_stmt *statement;
     int code;     /* SQLite's, of the last step */
     bool damaged; /* a value was not of its type */
-    /* Columns among the first 64 that their table declares so. */
+    /* Columns among the first GMT_QUERY_KEPT that their table declares so. */
     uint64_t integers, reals, texts;
+    int kept; /* values of the present row: looked up once for their type and their value */
+    sqlite3_value *values[GMT_QUERY_KEPT];
 };
 
 /* 0 or -EIO; then the reason is in gmt_guard_reason. Close it in either case. */

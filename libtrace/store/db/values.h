@@ -14,22 +14,28 @@
 #include "libtrace/store/db/guard.h"
 
 /*
- * False, and noted, where the value is no integer. NULL leaves *number as it is. The column is looked up
- * once for its type and its value: this runs for each value of each row. Without other threads at the
- * connection, such a value serves as one of its own (sqlite3_value_dup is not needed).
+ * False where the value of a column is no integer. NULL leaves *number as it is. This runs for each value of each
+ * row. Without other threads at the connection, such a value serves as one of its own (sqlite3_value_dup is not
+ * needed).
  */
-static inline bool gmt_value_integer(sqlite3_stmt *row, int column, int64_t *number)
+static inline bool gmt_value_is_integer(sqlite3_value *value, int64_t *number)
 {
-    sqlite3_value *value = sqlite3_column_value(row, column);
     int type = sqlite3_value_type(value);
     if (type == SQLITE_INTEGER) {
         *number = sqlite3_value_int64(value);
         return true;
     }
-    if (type != SQLITE_NULL) {
+    return type == SQLITE_NULL;
+}
+
+/* The same of a row's column; noted, where it is none. */
+static inline bool gmt_value_integer(sqlite3_stmt *row, int column, int64_t *number)
+{
+    bool is = gmt_value_is_integer(sqlite3_column_value(row, column), number);
+    if (!is) {
         gmt_guard_note_value(row, column, "is no integer");
     }
-    return type == SQLITE_NULL;
+    return is;
 }
 
 /*
