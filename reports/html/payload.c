@@ -183,6 +183,7 @@ void gmt_payload_free(struct gmt_payload *payload)
     }
     free(payload->strings);
     free(payload->slots);
+    free(payload->packed.data);
     json_decref(payload->head);
     *payload = (struct gmt_payload){0};
 }

@@ -60,6 +60,10 @@ struct gmt_payload {
     size_t string_count;
     uint32_t *slots; /* hash table of the strings: index + 1, 0 is free */
     size_t slot_count;
+    /* The first tables, compressed: their columns have lost their bytes. */
+    struct gmt_payload_bytes packed;
+    size_t packed_tables;
+    uint32_t packed_check; /* CRC-32 of what was packed */
     bool failed;
 };
 
@@ -71,13 +75,15 @@ void gmt_payload_row(struct gmt_payload *payload, struct gmt_page_table *table,
                      const int64_t *values);
 /* Index of a text in the pool, made valid and printable; NULL: GMT_UNKNOWN. */
 int64_t gmt_payload_string(struct gmt_payload *payload, const char *text);
+/* Compresses the tables that there are, which get no more rows: once, beside other work. */
+void gmt_payload_pack(struct gmt_payload *payload);
 void gmt_payload_free(struct gmt_payload *payload);
 
 struct gmt_report;
 
 /*
- * Base64 of gzip of the container with `report` in its head, or null; all in parts, so that it never lies
- * in memory whole. 0, -ENOMEM, or -EIO: then errno says why out could not be written.
+ * Base64 of gzip of the container with `report` in its head, or null; all in parts, so that of it no more than
+ * the head lies in memory, compressed. 0, -ENOMEM, or -EIO: then errno says why out could not be written.
  */
 int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report,
                       FILE *out);

@@ -3,34 +3,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#define ZLIB_CONST /* what it reads, it leaves */
-#include <zlib.h>
 
 #include "libtrace/base/progress.h"
+#include "reports/html/pack.h"
 #include "reports/html/payload.h"
 #include "reports/json/json.h"
 
 enum {
-    GMT_GZIP = 16, /* added to the window's bits: a gzip header instead of zlib's */
-    /* With Z_FILTERED as small as level 6 without, in half of its time: columns repeat little. */
-    GMT_LEVEL = 4,
     GMT_CHUNK_BYTES = 3 * 8192, /* whole groups of base64 */
     GMT_PART_BYTES = 1 << 18,   /* given to gzip at once: how often progress is shown */
+    GMT_START_BYTES = 8,        /* before the head: "GMTP" and its length */
 };
 
-/* Where bytes go: through gzip and base64 into the file. */
+/* Where bytes go: through base64 into the file. */
 struct sink {
     FILE *out;
-    z_stream stream;
+    size_t used;
     unsigned char chunk[GMT_CHUNK_BYTES];
-    int rc;
 };
 
-static void write_base64(struct sink *sink, const unsigned char *bytes, size_t n)
+static int write_base64(struct sink *sink)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     char text[GMT_CHUNK_BYTES / 3 * 4];
-    size_t used = 0;
+    const unsigned char *bytes = sink->chunk;
+    size_t n = sink->used, used = 0;
 
     for (size_t i = 0; i < n; i += 3) {
         unsigned second = i + 1 < n ? bytes[i + 1] : 0u, third = i + 2 < n ? bytes[i + 2] : 0u;
@@ -41,51 +38,76 @@ static void write_base64(struct sink *sink, const unsigned char *bytes, size_t n
         text[used++] = i + 1 < n ? digits[group >> 6 & 63] : '=';
         text[used++] = i + 2 < n ? digits[group & 63] : '=';
     }
-    if (fwrite(text, 1, used, sink->out) != used) {
-        sink->rc = -EIO;
-    }
+    sink->used = 0;
+    return fwrite(text, 1, used, sink->out) == used ? 0 : -EIO;
 }
 
-/* Runs gzip until it has taken all of its input, and at the end given all of its output. */
-static void deflate_all(struct sink *sink, int flush)
+/* A gmt_pack_out. */
+static int put(void *context, const unsigned char *bytes, size_t n)
 {
-    int code = Z_OK;
+    struct sink *sink = context;
+    int rc = 0;
 
-    do {
-        code = deflate(&sink->stream, flush);
-        bool full = sink->stream.avail_out == 0;
-        if (full || code == Z_STREAM_END) {
-            write_base64(sink, sink->chunk, GMT_CHUNK_BYTES - sink->stream.avail_out);
-            sink->stream.next_out = sink->chunk;
-            sink->stream.avail_out = GMT_CHUNK_BYTES;
-        }
-        if (!full) {
-            break;
-        }
-    } while (sink->rc == 0 && code == Z_OK);
-}
+    while (n > 0 && rc == 0) {
+        size_t room = GMT_CHUNK_BYTES - sink->used, part = n < room ? n : room;
 
-static void give(struct sink *sink, const void *bytes, size_t n)
-{
-    const unsigned char *at = bytes;
-
-    while (n > 0 && sink->rc == 0) {
-        uInt part = n < GMT_PART_BYTES ? (uInt)n : GMT_PART_BYTES;
-
-        sink->stream.next_in = at;
-        sink->stream.avail_in = part;
-        deflate_all(sink, Z_NO_FLUSH);
-        at += part;
+        memcpy(sink->chunk + sink->used, bytes, part);
+        sink->used += part;
+        bytes += part;
         n -= part;
-        gmt_progress_add(part);
+        if (sink->used == GMT_CHUNK_BYTES) {
+            rc = write_base64(sink);
+        }
     }
+    return rc;
+}
+
+static void give(struct gmt_packer *packer, const unsigned char *bytes, size_t n)
+{
+    for (size_t part; n > 0 && packer->rc == 0; bytes += part, n -= part) {
+        part = n < GMT_PART_BYTES ? n : GMT_PART_BYTES;
+        gmt_packer_give(packer, bytes, part);
+        gmt_progress_add((double)part);
+    }
+}
+
+static void give_table(struct gmt_packer *packer, const struct gmt_page_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        give(packer, table->columns[i].bytes.data, table->columns[i].bytes.used);
+    }
+}
+
+void gmt_payload_pack(struct gmt_payload *payload)
+{
+    struct gmt_packer packer;
+    int rc = payload->failed ? -ENOMEM
+                             : gmt_packer_begin(&packer, gmt_pack_append, &payload->packed);
+
+    for (size_t t = 0; rc == 0 && t < payload->table_count; t++) {
+        struct gmt_page_table *table = &payload->tables[t];
+
+        for (size_t i = 0; i < table->column_count; i++) {
+            struct gmt_payload_bytes *bytes = &table->columns[i].bytes;
+
+            gmt_packer_give(&packer, bytes->data, bytes->used);
+            free(bytes->data);
+            bytes->data = NULL;
+        }
+    }
+    if (rc == 0) {
+        rc = gmt_packer_end(&packer, false);
+    }
+    payload->packed_tables = payload->table_count;
+    payload->packed_check = rc == 0 ? packer.check : 0;
+    payload->failed |= rc != 0;
 }
 
 static double bytes_of(const struct gmt_payload *payload)
 {
     double bytes = 0;
 
-    for (size_t t = 0; t < payload->table_count; t++) {
+    for (size_t t = payload->packed_tables; t < payload->table_count; t++) {
         for (size_t i = 0; i < payload->tables[t].column_count; i++) {
             bytes += (double)payload->tables[t].columns[i].bytes.used;
         }
@@ -153,23 +175,16 @@ static void write_head(struct gmt_json_stream *stream, const struct gmt_payload 
     gmt_json_close_object(stream);
 }
 
-static int count(const char *text, size_t bytes, void *total)
-{
-    (void)text;
-    *(size_t *)total += bytes;
-    return 0;
-}
-
 /* jansson writes a few bytes at a time. */
 struct text_buffer {
-    struct sink *sink;
+    struct gmt_packer *packer;
     size_t used;
     char bytes[1 << 14];
 };
 
 static void empty(struct text_buffer *buffer)
 {
-    give(buffer->sink, buffer->bytes, buffer->used);
+    gmt_packer_give(buffer->packer, buffer->bytes, buffer->used);
     buffer->used = 0;
 }
 
@@ -188,63 +203,133 @@ static int collect(const char *text, size_t bytes, void *context)
             empty(buffer);
         }
     }
-    return buffer->sink->rc;
+    return buffer->packer->rc;
 }
 
-/* The head's length stands before it, so it is made twice. */
-static int head_bytes(const struct gmt_payload *payload, const struct gmt_report *report,
-                      size_t *total)
-{
-    struct gmt_json_stream stream = {.write = count, .context = total, .flags = GMT_JSON_COMPACT};
+/* A part of the stream, and what it was made of. */
+struct part {
+    struct gmt_payload_bytes packed;
+    uint32_t check;
+    uint64_t bytes;
+};
 
-    *total = 0;
-    write_head(&stream, payload, report);
-    return stream.rc == 0 && *total > UINT32_MAX ? -ENOMEM : stream.rc;
-}
-
-static int give_head(struct sink *sink, const struct gmt_payload *payload,
-                     const struct gmt_report *report, size_t length)
+/* The head's length stands before it, so it is compressed first. */
+static int pack_head(struct part *head, const struct gmt_payload *payload,
+                     const struct gmt_report *report)
 {
-    unsigned char start[8] = {'G', 'M', 'T', 'P'};
-    struct text_buffer buffer = {.sink = sink};
+    struct gmt_packer packer;
+    struct text_buffer buffer = {.packer = &packer};
     struct gmt_json_stream stream = {
         .write = collect, .context = &buffer, .flags = GMT_JSON_COMPACT};
+    int rc = gmt_packer_begin(&packer, gmt_pack_append, &head->packed);
 
-    for (size_t i = 0; i < 4; i++) {
-        start[4 + i] = (unsigned char)(length >> 8 * i);
+    if (rc != 0) {
+        return rc;
     }
-    give(sink, start, sizeof(start));
     write_head(&stream, payload, report);
     empty(&buffer);
-    return stream.rc;
+    rc = gmt_packer_end(&packer, false);
+    head->check = packer.check;
+    head->bytes = packer.given;
+    rc = stream.rc != 0 ? stream.rc : rc;
+    return rc == 0 && head->bytes > UINT32_MAX ? -ENOMEM : rc;
+}
+
+static void put_number(unsigned char *at, uint64_t number, int bytes)
+{
+    for (int i = 0; i < bytes; i++) {
+        at[i] = (unsigned char)(number >> 8 * i);
+    }
+}
+
+/* gzip's header, and the container's start as a block of deflate that is not compressed. */
+static int put_start(struct sink *sink, const struct part *head, struct part *all)
+{
+    unsigned char gzip[10] = {0x1f, 0x8b, 8}, block[5 + GMT_START_BYTES] = {0};
+    unsigned char *start = block + 5;
+
+    gzip[9] = 3; /* Unix */
+    put_number(block + 1, GMT_START_BYTES, 2);
+    put_number(block + 3, (uint16_t)~GMT_START_BYTES, 2);
+    memcpy(start, "GMTP", 4);
+    put_number(start + 4, head->bytes, 4);
+    all->check = (uint32_t)crc32(crc32(0, NULL, 0), start, GMT_START_BYTES);
+    all->bytes = GMT_START_BYTES;
+    int rc = put(sink, gzip, sizeof(gzip));
+    return rc == 0 ? put(sink, block, sizeof(block)) : rc;
+}
+
+static void join(struct part *all, uint32_t check, uint64_t bytes)
+{
+    all->check = (uint32_t)crc32_combine(all->check, check, (z_off_t)bytes);
+    all->bytes += bytes;
+}
+
+static uint64_t packed_bytes(const struct gmt_payload *payload)
+{
+    uint64_t bytes = 0;
+
+    for (size_t t = 0; t < payload->packed_tables; t++) {
+        for (size_t i = 0; i < payload->tables[t].column_count; i++) {
+            bytes += payload->tables[t].columns[i].bytes.used;
+        }
+    }
+    return bytes;
+}
+
+/* The tables that were not packed yet: compressed on their way to the file. */
+static int put_rest(struct sink *sink, const struct gmt_payload *payload, struct part *all)
+{
+    struct gmt_packer packer;
+    int rc = gmt_packer_begin(&packer, put, sink);
+
+    if (rc != 0) {
+        return rc;
+    }
+    gmt_progress_begin("packing the page", bytes_of(payload));
+    for (size_t t = payload->packed_tables; t < payload->table_count; t++) {
+        give_table(&packer, &payload->tables[t]);
+    }
+    gmt_progress_end();
+    rc = gmt_packer_end(&packer, true);
+    join(all, packer.check, packer.given);
+    return rc;
+}
+
+/* gzip's trailer. */
+static int put_end(struct sink *sink, const struct part *all)
+{
+    unsigned char end[8];
+
+    put_number(end, all->check, 4);
+    put_number(end + 4, all->bytes, 4);
+    int rc = put(sink, end, sizeof(end));
+    return rc == 0 ? write_base64(sink) : rc;
 }
 
 int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report, FILE *out)
 {
     struct sink sink = {.out = out};
-    size_t length;
-    int rc = payload->failed ? -ENOMEM : head_bytes(payload, report, &length);
+    struct part head = {0}, all = {0};
+    int rc = payload->failed ? -ENOMEM : pack_head(&head, payload, report);
 
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        rc = put_start(&sink, &head, &all);
     }
-    if (deflateInit2(&sink.stream, GMT_LEVEL, Z_DEFLATED, MAX_WBITS + GMT_GZIP, 9, Z_FILTERED) !=
-        Z_OK) {
-        return -ENOMEM;
+    if (rc == 0) {
+        rc = put(&sink, head.packed.data, head.packed.used);
+        join(&all, head.check, head.bytes);
     }
-    sink.stream.next_out = sink.chunk;
-    sink.stream.avail_out = GMT_CHUNK_BYTES;
-    gmt_progress_begin("packing the page", bytes_of(payload) + (double)length);
-    rc = give_head(&sink, payload, report, length);
-    for (size_t t = 0; t < payload->table_count; t++) {
-        const struct gmt_page_table *table = &payload->tables[t];
-
-        for (size_t i = 0; i < table->column_count; i++) {
-            give(&sink, table->columns[i].bytes.data, table->columns[i].bytes.used);
-        }
+    if (rc == 0 && payload->packed_tables > 0) {
+        rc = put(&sink, payload->packed.data, payload->packed.used);
+        join(&all, payload->packed_check, packed_bytes(payload));
     }
-    gmt_progress_end();
-    deflate_all(&sink, Z_FINISH);
-    deflateEnd(&sink.stream);
-    return sink.rc != 0 ? sink.rc : rc;
+    if (rc == 0) {
+        rc = put_rest(&sink, payload, &all);
+    }
+    if (rc == 0) {
+        rc = put_end(&sink, &all);
+    }
+    free(head.packed.data);
+    return rc;
 }
