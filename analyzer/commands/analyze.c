@@ -16,7 +16,6 @@
 #include "analyzer/compare/compare.h"
 #include "analyzer/compare/gates.h"
 #include "analyzer/compare/ranks.h"
-#include "analyzer/page/page.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/base/source_path.h"
 #include "libtrace/store/db/guard.h"
@@ -184,14 +183,15 @@ static int analyze_trace(const struct gmt_analyze_options *options, const struct
 {
     struct gmt_trace_session session;
     struct gmt_payload page = {0};
-    int status = gmt_trace_session_open(&session, options, path), rc = 0;
+    bool paged = together == NULL && wants_page(options);
+    int status = gmt_trace_session_open_page(&session, options, path, paged ? &page : NULL);
+    int rc = 0;
 
     if (status != GMT_EXIT_OK) {
         goto out;
     }
-    if (together == NULL && wants_page(options)) {
-        rc = gmt_page_fill(&page, &session.timeline, &session.model, &session.report,
-                           options->reproduce);
+    if (paged) {
+        rc = gmt_trace_session_page(&session, options->reproduce);
         if (rc == 0 && options->editor_url != NULL &&
             json_object_set_new(page.head, "editor_url", gmt_json_text(options->editor_url)) != 0) {
             rc = -ENOMEM;
@@ -218,8 +218,8 @@ static int analyze_trace(const struct gmt_analyze_options *options, const struct
         status = GMT_EXIT_UNREADABLE;
     }
 out:
-    gmt_payload_free(&page);
     gmt_trace_session_close(&session);
+    gmt_payload_free(&page);
     return status;
 }
 

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 {
     /* A file that would exceed the limit (ulimit -f) is a failure to be explained, not an end. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    /* There is one thread: SQLite need not lock for each row and each piece of memory. */
+    /* One thread uses SQLite, which need not lock for each row and each piece of memory. */
     (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 
     /* A trace of that name is reached as ./sql. */

@@ -110,14 +110,43 @@ static void redact_beside(struct gmt_trace_session *session,
     gmt_redact_model_names(&session->arena, &model->device_name, &model->created);
 }
 
+/* Where only some kernels are reported on, those are known at the end. */
+static int begin_page(void *context, const struct gmt_report *report)
+{
+    struct gmt_trace_session *session = context;
+
+    return gmt_page_begin(&session->page, session->payload, &session->timeline, report);
+}
+
+int gmt_trace_session_page(struct gmt_trace_session *session, const char *reproduce)
+{
+    int rc = session->page == NULL ? begin_page(session, &session->report) : 0;
+
+    return rc == 0 ? gmt_page_finish(session->page, &session->model, reproduce) : rc;
+}
+
 int gmt_trace_session_open(struct gmt_trace_session *session,
                            const struct gmt_analyze_options *options, const char *path)
 {
-    struct gmt_rule_filter filter = {options->only, options->skip, options->only_count,
-                                     options->skip_count, options->kernel};
+    return gmt_trace_session_open_page(session, options, path, NULL);
+}
+
+int gmt_trace_session_open_page(struct gmt_trace_session *session,
+                                const struct gmt_analyze_options *options, const char *path,
+                                struct gmt_payload *payload)
+{
+    struct gmt_rule_filter filter = {
+        .only = options->only,
+        .skip = options->skip,
+        .only_count = options->only_count,
+        .skip_count = options->skip_count,
+        .kernels = options->kernel,
+        .begin_beside = payload != NULL && options->kernel == NULL ? begin_page : NULL,
+        .context = session};
     char message[512] = "";
 
-    *session = (struct gmt_trace_session){.model = {.provenance = GMT_MODEL_NONE}};
+    *session = (struct gmt_trace_session){.model = {.provenance = GMT_MODEL_NONE},
+                                          .payload = payload};
     session->report = (struct gmt_report){.arena = &session->arena, .trace_path = path};
     if (gmt_open_trace(path, &session->db, message, sizeof(message)) != 0) {
         /* The message names the file. */
@@ -180,6 +209,7 @@ int gmt_trace_session_open(struct gmt_trace_session *session,
 
 void gmt_trace_session_close(struct gmt_trace_session *session)
 {
+    gmt_page_free(session->page);
     gmt_timeline_free(&session->timeline);
     gmt_model_free(&session->model);
     gmt_arena_free(&session->arena);

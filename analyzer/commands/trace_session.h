@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "analyzer/commands/options.h"
+#include "analyzer/page/page.h"
 #include "analyzer/run/analysis.h"
 
 struct gmt_trace_session {
@@ -14,6 +15,8 @@ struct gmt_trace_session {
     struct gmt_model model;
     struct gmt_report report; /* points into all the others */
     sqlite3 *db;
+    struct gmt_payload *payload; /* NULL: nobody wants a page */
+    struct gmt_page *page;       /* the payload's, begun; NULL: not yet */
 };
 
 /*
@@ -22,6 +25,12 @@ struct gmt_trace_session {
  */
 int gmt_trace_session_open(struct gmt_trace_session *session,
                            const struct gmt_analyze_options *options, const char *path);
+/* The same, and begins to fill the page meanwhile where it can; gmt_trace_session_page does the rest. */
+int gmt_trace_session_open_page(struct gmt_trace_session *session,
+                                const struct gmt_analyze_options *options, const char *path,
+                                struct gmt_payload *payload);
+/* 0 or a negative errno, as gmt_page_fill. The payload is to be freed after the session. */
+int gmt_trace_session_page(struct gmt_trace_session *session, const char *reproduce);
 void gmt_trace_session_close(struct gmt_trace_session *session);
 
 #endif

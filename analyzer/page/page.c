@@ -12,6 +12,7 @@
 
 /* Intervals of one finding, the longest first, and of all; but of each these few at least. */
 enum { GMT_PAGE_MAX_CLAIMS = 1000, GMT_PAGE_ALL_CLAIMS = 50000, GMT_PAGE_LEAST_CLAIMS = 100 };
+enum { GMT_PAGE_STACK_BYTES = 1 << 18 };
 enum { GMT_PAGE_MAX_OWN = 8000 }; /* of gmtrace's own work: two for each pixel of a wide screen */
 
 static int compare_class_ids(const void *a, const void *b)
@@ -239,46 +240,118 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
     return rc;
 }
 
-static int fill(struct gmt_page *page)
+/* Puts the calls into the payload, and compresses them. Nothing here reads the trace's file. */
+static void *gather(void *data)
 {
-    static int (*const steps[])(struct gmt_page *) = {load_names, gmt_page_load_places,
-                                                      gmt_page_load_allocations,
-                                                      gmt_page_load_calls, merge_calls};
-    int rc = 0;
+    struct gmt_page *page = data;
+    int rc = gmt_page_gather_calls(page);
 
+    if (rc == 0) {
+        rc = merge_calls(page);
+    }
+    if (rc == 0) {
+        gmt_page_write_calls(page);
+        gmt_payload_pack(page->payload);
+    }
+    free(page->calls);
+    page->calls = NULL;
+    page->gathered = rc;
+    return NULL;
+}
+
+/* Beside what the caller does; before it goes on, where there can be no thread. */
+static void start_gathering(struct gmt_page *page)
+{
+    pthread_attr_t attributes;
+
+    if (pthread_attr_init(&attributes) == 0) {
+        /* Of little memory: the whole of a stack counts as taken. */
+        (void)pthread_attr_setstacksize(&attributes, GMT_PAGE_STACK_BYTES);
+        page->is_working = pthread_create(&page->worker, &attributes, gather, page) == 0;
+        (void)pthread_attr_destroy(&attributes);
+    }
+    if (!page->is_working) {
+        (void)gather(page);
+    }
+}
+
+static void stop_gathering(struct gmt_page *page)
+{
+    if (page->is_working) {
+        (void)pthread_join(page->worker, NULL);
+        page->is_working = false;
+    }
+}
+
+int gmt_page_begin(struct gmt_page **begun, struct gmt_payload *payload,
+                   const struct gmt_timeline *timeline, const struct gmt_report *report)
+{
+    static int (*const steps[])(struct gmt_page *) = {
+        load_names, gmt_page_load_places, gmt_page_load_allocations, gmt_page_load_others};
+    struct gmt_page *page = calloc(1, sizeof(*page));
+    int rc = page != NULL ? 0 : -ENOMEM;
+
+    *begun = page;
+    *payload = (struct gmt_payload){.head = json_object()};
+    if (rc != 0 || payload->head == NULL) {
+        return -ENOMEM;
+    }
+    page->payload = payload;
+    page->timeline = timeline;
+    page->report = report;
     for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
         rc = steps[i](page);
     }
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        start_gathering(page);
     }
-    gmt_page_write_calls(page);
-    gmt_page_write_allocations(page);
-    gmt_page_write_lines(page);
-    /* Only now is it known which threads and return addresses occur. */
-    rc = gmt_page_write_places(page);
-    return rc == 0 ? gmt_page_write_stacks(page) : rc;
+    return rc;
+}
+
+int gmt_page_finish(struct gmt_page *page, const struct gmt_model *model, const char *reproduce)
+{
+    stop_gathering(page);
+    int rc = page->gathered;
+    if (rc == 0) {
+        gmt_page_write_allocations(page);
+        gmt_page_write_lines(page);
+        /* Only now is it known which threads and return addresses occur. */
+        rc = gmt_page_write_places(page);
+    }
+    if (rc == 0) {
+        rc = gmt_page_write_stacks(page);
+    }
+    if (rc == 0) {
+        rc = write_head(page, model, reproduce);
+    }
+    return rc == 0 && page->payload->failed ? -ENOMEM : rc;
+}
+
+void gmt_page_free(struct gmt_page *page)
+{
+    if (page == NULL) {
+        return;
+    }
+    stop_gathering(page);
+    gmt_page_free_places(page);
+    json_decref(page->api_names);
+    free(page->api_index);
+    free(page->class_row);
+    gmt_memory_free(&page->memory);
+    free(page->others);
+    free(page);
 }
 
 int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeline,
                   const struct gmt_model *model, const struct gmt_report *report,
                   const char *reproduce)
 {
-    struct gmt_page page = {.payload = payload, .timeline = timeline, .report = report};
+    struct gmt_page *page;
+    int rc = gmt_page_begin(&page, payload, timeline, report);
 
-    *payload = (struct gmt_payload){.head = json_object()};
-    int rc = payload->head != NULL ? fill(&page) : -ENOMEM;
     if (rc == 0) {
-        rc = write_head(&page, model, reproduce);
+        rc = gmt_page_finish(page, model, reproduce);
     }
-    if (rc == 0 && payload->failed) {
-        rc = -ENOMEM;
-    }
-    gmt_page_free_places(&page);
-    json_decref(page.api_names);
-    free(page.api_index);
-    free(page.class_row);
-    gmt_memory_free(&page.memory);
-    free(page.calls);
+    gmt_page_free(page);
     return rc;
 }

@@ -10,8 +10,22 @@
 /* Rows of calls that a page holds; of more, neighbours are merged. */
 enum { GMT_PAGE_MAX_CALLS = 1000000 };
 
+struct gmt_page; /* one that is being filled */
+
 /*
- * Fills an empty payload from an analysed trace. reproduce: the command line that makes the page
+ * Begins to fill an empty payload: what findings do not decide is done from here on in a thread of its own, which
+ * uses the timeline and neither the trace's file nor the report. The report has its kernels already, and keeps
+ * them. 0, -ENOMEM, or -EIO with the reason in gmt_guard_reason; *page is to be freed in every case, before the payload.
+ */
+int gmt_page_begin(struct gmt_page **page, struct gmt_payload *payload,
+                   const struct gmt_timeline *timeline, const struct gmt_report *report);
+/* The rest, of an analysed trace; as gmt_page_fill. */
+int gmt_page_finish(struct gmt_page *page, const struct gmt_model *model, const char *reproduce);
+/* NULL: nothing happens. */
+void gmt_page_free(struct gmt_page *page);
+
+/*
+ * Both: fills an empty payload from an analysed trace. reproduce: the command line that makes the page
  * again, NULL: unknown. 0, -ENOMEM, or -EIO with the reason in sqlite3_errmsg. To be freed with
  * gmt_payload_free in every case.
  */

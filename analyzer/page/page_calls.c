@@ -3,49 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/page/page_parts.h"
-#include "analyzer/trace/query.h"
 
-/*
- * What the timeline does not hold. A call that failed, or that was only put into a graph, took its
- * time and moved nothing.
- */
-#define GMT_CALL_COLUMNS \
-    "SELECT id, begin_ns, end_ns, stack_id, caller, api_id, thread_id, stream_id, "
-#define GMT_NOTHING "NULL, NULL, NULL "
-#define GMT_IDLE " WHERE result <> 0 OR capturing <> 0"
-
-static const struct call_source {
-    enum gmt_page_kind kind;
-    const char *sql;
-} sources[] = {
-    {GMT_PAGE_MEMSET, GMT_CALL_COLUMNS "bytes, device_start_ns, device_end_ns FROM memset "
-                                       "WHERE result = 0 AND capturing = 0"},
-    {GMT_PAGE_SYNC, GMT_CALL_COLUMNS GMT_NOTHING "FROM sync"},
-    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS
-     "CASE WHEN result = 0 AND capturing = 0 THEN bytes END, NULL, NULL FROM api_call"},
-    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM transfer" GMT_IDLE},
-    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM memset" GMT_IDLE},
-    {GMT_PAGE_OTHER, GMT_CALL_COLUMNS GMT_NOTHING "FROM launch" GMT_IDLE},
-};
-
-/* Room for n calls more. */
-static int reserve(struct gmt_page *page, size_t n)
-{
-    if (page->call_capacity - page->call_count >= n) {
-        return 0;
-    }
-    size_t capacity = page->call_capacity + page->call_capacity / 4 + n;
-    struct gmt_page_call *grown = realloc(page->calls, capacity * sizeof(*grown));
-    if (grown == NULL) {
-        return -ENOMEM;
-    }
-    page->calls = grown;
-    page->call_capacity = capacity;
-    return 0;
-}
-
-/* After reserve. */
+/* There is room: gmt_page_gather_calls. */
 static struct gmt_page_call *push(struct gmt_page *page, enum gmt_page_kind kind, int64_t begin_ns,
                                   int64_t end_ns)
 {
@@ -174,58 +135,81 @@ static void add_allocations(struct gmt_page *page)
     }
 }
 
-static int add_source(struct gmt_page *page, const struct call_source *source)
+/* What page_others.c has read. */
+static void add_others(struct gmt_page *page)
 {
-    struct gmt_query query;
-    int rc = gmt_query_open(&query, page->timeline->db, source->sql);
+    for (size_t i = 0; i < page->other_count; i++) {
+        const struct gmt_page_other *from = &page->others[i];
+        struct gmt_page_call *call = push(page, from->kind, from->begin_ns, from->end_ns);
 
-    while (rc == 0 && gmt_query_next(&query)) {
-        rc = reserve(page, 1);
-        if (rc != 0) {
-            break;
+        call->id = from->id;
+        call->stack = gmt_page_stack(page, from->stack_id, from->caller);
+        call->api = gmt_page_api(page, from->api_id);
+        call->thread = gmt_page_thread(page, from->thread_id);
+        call->stream = gmt_page_stream(page, from->stream_id);
+        call->bytes = from->bytes;
+        set_device(call, from->device_start_ns, from->device_end_ns);
+    }
+}
+
+/* Row i comes from where order[i][1] says. Each row is moved once, in place: they are large. */
+static void put_in_order(struct gmt_page_call *calls, int64_t (*order)[2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_page_call first = calls[i];
+        size_t at = i;
+
+        while ((size_t)order[at][1] != i) {
+            size_t from = (size_t)order[at][1];
+
+            calls[at] = calls[from];
+            order[at][1] = (int64_t)at;
+            at = from;
         }
-        struct gmt_page_call *call = push(page, source->kind, gmt_query_time(&query, 1),
-                                          gmt_query_time(&query, 2));
-
-        call->id = gmt_query_int(&query, 0);
-        call->stack = gmt_page_stack(page, gmt_query_known(&query, 3), gmt_query_known(&query, 4));
-        call->api = gmt_page_api(page, gmt_query_known(&query, 5));
-        call->thread = gmt_page_thread(page, gmt_query_known(&query, 6));
-        call->stream = gmt_page_stream(page, gmt_query_known(&query, 7));
-        call->bytes = gmt_query_known(&query, 8);
-        set_device(call, gmt_query_time(&query, 9), gmt_query_time(&query, 10));
+        calls[at] = first;
+        order[at][1] = (int64_t)at;
     }
-    return gmt_query_close(&query, rc);
 }
 
-static int compare(const void *a, const void *b)
+/* By begin, and what begins at once by id. */
+static int sort_calls(struct gmt_page *page)
 {
-    const struct gmt_page_call *x = a, *y = b;
+    size_t n = page->call_count;
+    int64_t(*order)[2] = malloc((n + 1) * sizeof(*order));
 
-    if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+    if (order == NULL) {
+        return -ENOMEM;
     }
-    return (x->id > y->id) - (x->id < y->id);
+    for (size_t i = 0; i < n; i++) {
+        order[i][0] = page->calls[i].id;
+        order[i][1] = (int64_t)i;
+    }
+    gmt_sort_pairs(order, n);
+    for (size_t i = 0; i < n; i++) {
+        order[i][0] = page->calls[order[i][1]].begin_ns;
+    }
+    gmt_sort_pairs(order, n);
+    put_in_order(page->calls, order, n);
+    free(order);
+    return 0;
 }
 
-int gmt_page_load_calls(struct gmt_page *page)
+int gmt_page_gather_calls(struct gmt_page *page)
 {
     const struct gmt_timeline *tl = page->timeline;
-    int rc = reserve(page, tl->copy_count + tl->launch_count + tl->node_count +
-                               2 * page->memory.count + 1);
+    size_t most = tl->copy_count + tl->launch_count + tl->node_count + 2 * page->memory.count +
+                  page->other_count;
 
-    if (rc != 0) {
-        return rc;
+    page->calls = malloc((most + 1) * sizeof(*page->calls));
+    if (page->calls == NULL) {
+        return -ENOMEM;
     }
     add_copies(page);
     add_launches(page);
     add_nodes(page);
     add_allocations(page);
-    for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
-        rc = add_source(page, &sources[i]);
-    }
-    qsort(page->calls, page->call_count, sizeof(*page->calls), compare);
-    return rc;
+    add_others(page);
+    return sort_calls(page);
 }
 
 static int64_t index_or_unknown(int32_t index)

@@ -3,6 +3,8 @@
 #ifndef GMT_ANALYZER_PAGE_PAGE_PARTS_H
 #define GMT_ANALYZER_PAGE_PAGE_PARTS_H
 
+#include <pthread.h>
+
 #include "analyzer/memory/memory.h"
 #include "analyzer/page/page.h"
 #include "analyzer/trace/ids.h"
@@ -35,6 +37,13 @@ struct gmt_page_call {
     uint8_t kind, direction, host_class, blocking;
 };
 
+/* A call that the timeline does not hold, with the ids of the trace. */
+struct gmt_page_other {
+    int64_t id, begin_ns, end_ns, stack_id, caller, api_id, thread_id, stream_id, bytes;
+    int64_t device_start_ns, device_end_ns;
+    enum gmt_page_kind kind;
+};
+
 /* What is under way while a page is filled. */
 struct gmt_page {
     struct gmt_payload *payload;
@@ -48,8 +57,13 @@ struct gmt_page {
     struct gmt_callers callers;
     bool lost_thread; /* a call of a thread that the trace does not list */
     struct gmt_memory memory;
+    struct gmt_page_other *others;
+    size_t other_count, other_capacity;
     struct gmt_page_call *calls; /* by begin */
-    size_t call_count, call_capacity;
+    size_t call_count;
+    pthread_t worker;
+    bool is_working;
+    int gathered; /* whether the calls are in the payload: 0, or a negative errno */
 };
 
 /* a - b, or GMT_UNKNOWN where one of them is, or the difference is beyond any clock. */
@@ -81,7 +95,9 @@ void gmt_page_write_allocations(struct gmt_page *page);
 /* Of kernels whose instructions were counted. */
 void gmt_page_write_lines(struct gmt_page *page);
 
-int gmt_page_load_calls(struct gmt_page *page);
+int gmt_page_load_others(struct gmt_page *page);
+/* All calls, without a look into the trace: after what the two above load, and the places. */
+int gmt_page_gather_calls(struct gmt_page *page);
 void gmt_page_write_calls(struct gmt_page *page);
 
 /*

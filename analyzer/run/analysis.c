@@ -249,6 +249,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc == 0) {
         rc = gmt_host_report(&analysis);
     }
+    if (rc == 0 && filter->begin_beside != NULL) {
+        rc = filter->begin_beside(filter->context, report);
+    }
     if (rc != 0) {
         goto out;
     }

@@ -3,6 +3,7 @@
 #include "libtrace/base/memory_limit.h"
 
 #include <jansson.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 
@@ -19,7 +20,7 @@ static struct {
     struct rlimit before;
 } limits;
 
-static bool is_short;
+static atomic_bool is_short; /* a page is filled beside the analysis */
 
 void gmt_memory_note_short(void)
 {
