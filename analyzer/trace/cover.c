@@ -100,11 +100,9 @@ void gmt_cover_free(struct gmt_cover *cover)
     *cover = (struct gmt_cover){0};
 }
 
-/* Length of the parts before at_ns. */
-static double length_before(const struct gmt_cover *cover, int64_t at_ns)
+/* How many parts begin at or before at_ns: of those up to high, and at least low. */
+static size_t parts_until(const struct gmt_cover *cover, size_t low, size_t high, int64_t at_ns)
 {
-    size_t low = 0, high = cover->n;
-
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -114,15 +112,38 @@ static double length_before(const struct gmt_cover *cover, int64_t at_ns)
             high = middle;
         }
     }
-    if (low == 0) {
+    return low;
+}
+
+/* The same of an instant that is not far behind the first `low` parts. */
+static size_t parts_from(const struct gmt_cover *cover, size_t low, int64_t at_ns)
+{
+    size_t step = 1;
+
+    while (low + step < cover->n && cover->parts[low + step].begin_ns <= at_ns) {
+        low += step;
+        step *= 2;
+    }
+    return parts_until(cover, low, low + step < cover->n ? low + step : cover->n, at_ns);
+}
+
+/* Length of the parts before at_ns; n of them begin at or before it. */
+static double length_before(const struct gmt_cover *cover, size_t n, int64_t at_ns)
+{
+    if (n == 0) {
         return 0;
     }
-    const struct gmt_interval *part = &cover->parts[low - 1];
+    const struct gmt_interval *part = &cover->parts[n - 1];
     int64_t end = part->end_ns < at_ns ? part->end_ns : at_ns;
-    return cover->before[low - 1] + (double)(end - part->begin_ns);
+    return cover->before[n - 1] + (double)(end - part->begin_ns);
 }
 
 double gmt_cover_within(const struct gmt_cover *cover, int64_t begin_ns, int64_t end_ns)
 {
-    return end_ns > begin_ns ? length_before(cover, end_ns) - length_before(cover, begin_ns) : 0;
+    if (end_ns <= begin_ns) {
+        return 0;
+    }
+    size_t before = parts_until(cover, 0, cover->n, begin_ns);
+    size_t until = parts_from(cover, before, end_ns);
+    return length_before(cover, until, end_ns) - length_before(cover, before, begin_ns);
 }
