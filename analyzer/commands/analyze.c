@@ -90,11 +90,12 @@ static int write_outputs(const struct gmt_analyze_options *options, const struct
 {
     char *found = options->source_root == NULL ? gmt_source_root_find() : NULL;
     const char *root = found != NULL ? found : options->source_root;
-    struct gmt_writer_options style = {.top = options->top,
-                                       .lines = options->top_given ? 0 : GMT_TEXT_LINES,
-                                       .color = gmt_writer_wants_color(STDOUT_FILENO, options->color),
-                                       .columns = gmt_writer_columns(STDOUT_FILENO),
-                                       .source_root = root};
+    struct gmt_writer_options style = {
+        .top = options->top,
+        .lines = options->top_given ? 0 : GMT_TEXT_LINES,
+        .color = gmt_writer_wants_color(STDOUT_FILENO, options->color),
+        .columns = gmt_writer_columns(STDOUT_FILENO),
+        .source_root = root};
     int rc = 0;
 
     /* Files first: whoever reads standard output may stop reading, which ends the process. */

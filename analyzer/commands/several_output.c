@@ -18,9 +18,10 @@ static void complain(const char *subject, int error)
 
 int gmt_several_output(const struct gmt_analyze_options *options, const struct gmt_several *several)
 {
-    struct gmt_writer_options style = {.top = options->top,
-                                       .color = gmt_writer_wants_color(STDOUT_FILENO, options->color),
-                                       .columns = gmt_writer_columns(STDOUT_FILENO)};
+    struct gmt_writer_options style = {
+        .top = options->top,
+        .color = gmt_writer_wants_color(STDOUT_FILENO, options->color),
+        .columns = gmt_writer_columns(STDOUT_FILENO)};
     const struct gmt_several_writer *writer = gmt_several_writer_find(options->writer->name);
 
     int rc = 0;

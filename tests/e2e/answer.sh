@@ -105,6 +105,6 @@ if [ -x "$GMT_BUILD/bin/pipeline_slow_shared" ]; then
         sed -n '/^── Do first/,/^$/p' $report | grep -qF "names   $note" || fail "not below what is first: $(cat $report)"
     done
     "$GMT_BUILD/bin/gmanalyze" --format markdown bare.db >bare.md
-    sed -n '/^\*\*Do first/,/^<details>/p' bare.md | tr -d '\\' | grep -qF "Names: $note" || fail "markdown: $(cat bare.md)"
+    sed -n '/^\*\*Do first/,/^<details>/p' bare.md | sed 's/\\//g' | grep -qF "Names: $note" || fail "markdown: $(cat bare.md)"
     ! grep -qF 'no line numbers' simulated.err || fail "a place with a line needs no help"
 fi

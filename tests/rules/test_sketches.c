@@ -32,7 +32,7 @@ static const struct {
     {"GM201", "", {"cudaMallocAsync(&p, 1048576", ""}},
     {"GM202", "", {"4 -> 256", ""}},
     {"GM203", "", {"cudaMallocPitch(&base, &pitch, 4004, 65536)", ""}},
-    {"GM204", "", {"cudaMalloc(&p, 16777216)", "7 times"}},
+    {"GM204", "", {"cudaMalloc(&p, 16777216)", "8 times"}},
     {"GM205", "", {"cudaMalloc(&p, 536870912)", "app.cu:42"}},
     {"GM206", "", {"1073741824", "app.cu:42"}},
     {"GM207", "", {"cudaMallocHost(&p, 4194304)", "app.cu:42"}},
