@@ -109,8 +109,9 @@ static void run(void *data)
     if (late->node.kind == SIM_NODE_CALL && atomic_load(&late->counts.are_wanted)) {
         late->counts.taken = sim_counting_take();
     }
-    if (result != CUDA_SUCCESS) {
-        sim_fault_set(late->context, result);
+    if (result != CUDA_SUCCESS) { /* of a copy: the memory is gone by now */
+        sim_fault_set(late->context,
+                      result == CUDA_ERROR_INVALID_VALUE ? CUDA_ERROR_ILLEGAL_ADDRESS : result);
     }
 }
 

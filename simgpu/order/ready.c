@@ -42,6 +42,9 @@ struct sim_operation *sim_ready_take(bool needed, size_t count)
             chosen = at;
         }
     }
+    if (chosen == NULL) {
+        return NULL; /* there are none */
+    }
     struct sim_operation *operation = *chosen;
     *chosen = operation->next_ready;
     sim_ready_count--;

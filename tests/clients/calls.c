@@ -125,6 +125,7 @@ int scenario_capture(long n)
     }
     CHECK(cu.cuMemcpyHtoD(b, host, sizeof host));
     CHECK(cu.cuMemsetD32(a, 0, COUNT));
+    CHECK(cu.cuCtxSynchronize()); /* the stream does not wait for the legacy one */
     CHECK(cu.cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     for (long i = 0; i < (n > 0 ? n : 3); i++) {
         CHECK(client_vector_add(add, a, a, b, COUNT, stream));

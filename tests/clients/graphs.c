@@ -154,6 +154,7 @@ int scenario_graph_steps(long n)
         CHECK(cu.cuStreamEndCapture(stream, &graphs[i]));
     }
     CHECK(cu.cuMemsetD32(to, 0, COUNT));
+    CHECK(cu.cuCtxSynchronize()); /* the stream does not wait for the legacy one */
     CHECK(cu.cuGraphInstantiateWithFlags(&exec, graphs[0], 0));
     launch(exec, stream, times);
     printf("made %g %g %g\n", (double)out[0], (double)out[1], (double)out[COUNT - 1]);

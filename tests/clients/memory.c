@@ -68,6 +68,7 @@ static void use_arrays(void)
     CHECK(cu.cuArray3DCreate(&volume, &deep));
     CHECK(cu.cuMemAlloc(&memory, sizeof host));
     CHECK(cu.cuMemcpyHtoD(memory, host, sizeof host));
+    CHECK(cu.cuCtxSynchronize()); /* the stream does not wait for the legacy one */
     CUDA_MEMCPY3D_BATCH_OP ops[2] = {
         {.src = {.type = CU_MEMCPY_OPERAND_TYPE_POINTER,
                  .op.ptr = {.ptr = memory, .rowLength = 64, .layerHeight = 8}},
