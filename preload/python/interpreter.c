@@ -3,6 +3,7 @@
 #include "preload/python/interpreter.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -37,8 +38,8 @@ static void *(*this_thread)(void);
 static void *(*main_interpreter)(void);
 static _Atomic bool is_active;
 static _Atomic uint32_t broken;
-static bool is_decided, has_looked;
-static unsigned long long loads_seen;
+static _Atomic bool is_decided;
+static _Atomic unsigned long long loads_looked_at = ULLONG_MAX;
 
 /* (content of a code object, line) -> number of the record that names it. One thread at a time. */
 struct line_entry {
@@ -138,7 +139,6 @@ static void decide(uintptr_t function)
 {
     uintptr_t interpreter = symbol("PyInterpreterState_Main");
     unsigned long version = version_of_interpreter();
-    is_decided = true;
     bool can = HAS_BOTTOMS && interpreter != 0 && choose_layout(version);
     if (can) {
         keep_loaded(function);
@@ -153,13 +153,12 @@ static void decide(uintptr_t function)
 
 void gmt_python_look(unsigned long long loads)
 {
-    if (is_decided || !gmt_options.python || (has_looked && loads == loads_seen)) {
+    if (atomic_load_explicit(&is_decided, memory_order_relaxed) || !gmt_options.python ||
+        atomic_exchange_explicit(&loads_looked_at, loads, memory_order_relaxed) == loads) {
         return;
     }
-    has_looked = true;
-    loads_seen = loads;
     uintptr_t function = symbol("PyGILState_GetThisThreadState");
-    if (function != 0) {
+    if (function != 0 && !atomic_exchange(&is_decided, true)) {
         decide(function);
     }
 }

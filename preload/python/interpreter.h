@@ -8,7 +8,8 @@
 
 #define GMT_PYTHON_FRAMES 64u
 
-/* Look for an interpreter, where objects have been loaded since the last look. */
+/* Look for an interpreter, where objects have been loaded since the last look. Asks the loader: a thread inside of it, in a
+ * constructor, may wait for any mutex that the caller has. */
 void gmt_python_look(unsigned long long loads);
 
 /* A hash of the functions that this thread runs and of where it is in each, the same for the same content; 0: there are

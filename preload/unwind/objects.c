@@ -26,6 +26,7 @@ static struct {
 } objects[MAX_OBJECTS];
 static unsigned object_count;
 static unsigned long long loads_seen, unloads_seen;
+static _Atomic unsigned long long loads_noted;
 static _Atomic uint64_t unload_mark;
 
 /* Executable segments, sorted by address. */
@@ -43,7 +44,7 @@ uint64_t gmt_objects_mark(void)
 
 unsigned long long gmt_objects_loads(void)
 {
-    return loads_seen;
+    return atomic_load_explicit(&loads_noted, memory_order_relaxed);
 }
 
 /* Build id of a mapped object, in hex. */
@@ -198,6 +199,7 @@ void gmt_objects_note(void)
     }
     loads_seen = now.loads;
     unloads_seen = now.unloads;
+    atomic_store_explicit(&loads_noted, now.loads, memory_order_relaxed);
     for (unsigned i = 0; i < object_count; i++) {
         objects[i].is_mapped = false;
     }

@@ -11,7 +11,7 @@
 /* Write the maps of objects that have come since the last time (GMT_REC_OBJECT). */
 void gmt_objects_note(void);
 
-/* How often the loader had loaded something when that was done last. */
+/* How often the loader had loaded something when that was done last. Needs no lock. */
 unsigned long long gmt_objects_loads(void);
 
 /* Call `use` while nothing can be loaded or unloaded. False, without a call: the loader was busy all

@@ -177,13 +177,13 @@ static uint32_t intern(struct gmt_walk *walk)
     static uintptr_t bottom[GMT_WALK_BOTTOMS];
     unsigned slot;
     uint32_t id = 0;
+    gmt_python_look(gmt_objects_loads());
     gmt_mutex_lock(&mutex);
     walk->bottom = bottom;
     if (!gmt_objects_hold(walk_held, walk)) {
         walk->bottom = NULL;
         gmt_walk_known(walk); /* it ends early: at least the caller is there */
     }
-    gmt_python_look(gmt_objects_loads());
     if (walk->salt == 0 && walk->low != UINTPTR_MAX && gmt_stack_is_own(walk->frame)) {
         walk->salt = gmt_python_here();
     }
