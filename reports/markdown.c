@@ -138,6 +138,8 @@ static void time_parts(FILE *out, const struct gmt_report *r)
         }
     }
     fputc('\n', out);
+    gmt_markdown_plain(out, gmt_arena_text(r->arena, "T%s.", gmt_answer_idle(r) + 1));
+    fputs("\n\n", out);
     if (gmt_time_parts_note(r) != NULL) {
         gmt_markdown_plain(out, gmt_time_parts_note(r));
         fputs(".\n\n", out);

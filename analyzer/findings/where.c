@@ -248,6 +248,16 @@ static bool is_library_file(const char *path)
     return false;
 }
 
+bool gmt_frame_is_users(const struct gmt_report_frame *frame)
+{
+    return is_user_frame(frame) && !gmt_frame_is_nameless(frame);
+}
+
+bool gmt_frame_is_own(const struct gmt_report_frame *frame)
+{
+    return frame->file != NULL && !is_library_file(frame->file) && !is_library_file(frame->module);
+}
+
 /*
  * The frame that names the place: the innermost of the user's. Where an interpreter runs the program
  * that is mostly an installed library's, without lines, and the program's own is further out.
@@ -259,11 +269,10 @@ static const struct gmt_report_frame *users_frame(const struct gmt_report_frame 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_report_frame *frame = &frames[i];
 
-        if (!is_user_frame(frame) || gmt_frame_is_nameless(frame)) {
+        if (!gmt_frame_is_users(frame)) {
             continue;
         }
-        if (frame->file != NULL && !is_library_file(frame->file) &&
-            !is_library_file(frame->module) && (first == NULL || gmt_frame_is_made(frame))) {
+        if (gmt_frame_is_own(frame) && (first == NULL || gmt_frame_is_made(frame))) {
             return frame;
         }
         first = first != NULL ? first : frame;
@@ -304,6 +313,19 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
         where.label = where.api != NULL ? where.api : "unknown place";
     }
     return where;
+}
+
+struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                                    size_t position)
+{
+    struct gmt_where where = gmt_where_of_call(analysis, call);
+
+    if (position >= where.stack_depth) {
+        return where;
+    }
+    struct gmt_where outer = {
+        .label = "", .stack = where.stack + position, .stack_depth = where.stack_depth - position};
+    return use_frame(analysis, &where.stack[position], &outer) ? outer : where;
 }
 
 /* How graphs run a kernel, and where the first of them is launched. */

@@ -11,6 +11,17 @@ bool gmt_frame_is_made(const struct gmt_report_frame *frame);
 /* Code generated at run time, of which no symbols are known. */
 bool gmt_frame_is_nameless(const struct gmt_report_frame *frame);
 
+/* A frame that may name a place of the user's; of these, own: in a file that no library brought. */
+bool gmt_frame_is_users(const struct gmt_report_frame *frame);
+bool gmt_frame_is_own(const struct gmt_report_frame *frame);
+
+/*
+ * As gmt_where_of_call, but of the frame at `position` of the call's stack (0: innermost), and with the stack from
+ * there outwards: what two calls have in common.
+ */
+struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                                    size_t position);
+
 /* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name
  * that calls it: are these the two? */
 bool gmt_where_is_stub(const char *wrapper, const char *function);

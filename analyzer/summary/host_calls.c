@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
+#include "libtrace/record/traits.h"
 #include "libtrace/store/db/guard.h"
 
 /* What an idle device is idle for during calls of each family, by id of the function. */
@@ -39,6 +41,10 @@ static int load_parts(const struct gmt_timeline *tl, enum gmt_time_part *parts)
             if (strcmp(rows[i].family, family) == 0) {
                 parts[id] = rows[i].part;
             }
+        }
+        if (gmt_index_within(id, tl->api_count) && parts[id] == GMT_TIME_ALLOCATION &&
+            (tl->apis[id].traits & (GMT_TRAIT_LOCKS_HOST | GMT_TRAIT_FREES_HOST)) != 0) {
+            parts[id] = GMT_TIME_PAGE_LOCKING;
         }
     }
     return gmt_query_close(&query, rc);
@@ -161,6 +167,38 @@ static void merge(struct gmt_host_calls *calls, const struct gmt_timeline *tl,
     }
 }
 
+/*
+ * Code is loaded when its first kernel is launched, or the kernel itself (CUDA_MODULE_LOADING=LAZY): the call takes longer then
+ * than any launch.
+ */
+static int mark_loading(struct gmt_host_calls *calls, const struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+    size_t at = 0;
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT begin_ns, thread_id, end_ns - begin_ns, min(id) FROM launch "
+                            "WHERE kernel_id IS NOT NULL AND result = 0 AND capturing = 0 "
+                            "GROUP BY kernel_id ORDER BY begin_ns");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int64_t begin_ns = gmt_query_instant(&query, 0);
+        int32_t thread = gmt_query_id(&query, 1);
+
+        if ((double)gmt_query_int(&query, 2) < GMT_LOADING_LAUNCH_NS) {
+            continue;
+        }
+        while (at < calls->count && calls->rows[at].begin_ns < begin_ns) {
+            at++;
+        }
+        for (size_t i = at; i < calls->count && calls->rows[i].begin_ns == begin_ns; i++) {
+            if (calls->rows[i].thread == thread && calls->rows[i].part == GMT_TIME_LAUNCH_CALLS) {
+                calls->rows[i].part = GMT_TIME_LOADING;
+            }
+        }
+    }
+    return gmt_query_close(&query, rc);
+}
+
 int gmt_host_calls_load(struct gmt_host_calls *calls, const struct gmt_timeline *tl)
 {
     enum gmt_time_part *parts = calloc(tl->api_count + 1, sizeof(*parts));
@@ -182,6 +220,7 @@ int gmt_host_calls_load(struct gmt_host_calls *calls, const struct gmt_timeline 
     if (rc == 0) {
         qsort(more.rows, more.count, sizeof(*more.rows), compare_begins);
         merge(calls, tl, parts, &more);
+        rc = mark_loading(calls, tl);
     }
     free(more.rows);
     free(parts);

@@ -6,13 +6,11 @@
 
 #include "analyzer/base/intervals.h"
 #include "analyzer/findings/rule.h"
-#include "analyzer/summary/host_calls.h"
+#include "analyzer/summary/idle_pieces.h"
 #include "analyzer/summary/summary.h"
 #include "analyzer/trace/own_time.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/unseen.h"
-
-enum { MOST_PLACES = 5 };
 
 /* Disjoint and ascending. */
 struct span_list {
@@ -89,108 +87,6 @@ static int unseen_spans(const struct gmt_timeline *tl, struct span_list *unseen)
     return gmt_query_close(&query, rc);
 }
 
-/* Ranks the sums and names the places of the first. */
-static void name_places(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                        struct gmt_call_sums *sums, bool between, struct gmt_time_row *row)
-{
-    row->times = 0;
-    row->longest_ns = 0;
-    gmt_call_sums_rank(sums, true);
-    for (size_t i = 0; i < sums->count; i++) {
-        const struct gmt_call_sum *sum = &sums->rows[i];
-        struct gmt_call_place *place = i < MOST_PLACES ? GMT_PUSH(analysis->report->arena,
-                                                                  row->places, row->place_count)
-                                                       : NULL;
-
-        row->times += sum->count;
-        row->longest_ns = fmax(row->longest_ns, sum->longest_ns);
-        if (place == NULL) {
-            continue;
-        }
-        *place = (struct gmt_call_place){
-            .count = sum->count, .time_ns = sum->time_ns, .longest_ns = sum->longest_ns};
-        place->where = sum->first < calls->count
-                           ? gmt_host_call_where(analysis, &calls->rows[sum->first])
-                           : (struct gmt_where){.label = "the first call"};
-        if (between) {
-            place->until = sum->until < calls->count
-                               ? gmt_host_call_where(analysis, &calls->rows[sum->until]).label
-                               : "the end of the run";
-        }
-    }
-}
-
-/* Takes out of idle time what the host spends in calls of one kind. */
-static int take_calls(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                      struct span_list *idle, enum gmt_time_part part)
-{
-    struct gmt_time_row *row = &analysis->report->time_parts[part];
-    struct gmt_call_sums sums = {0};
-    struct span_list cut = {0};
-    size_t capacity = 0, next = 0;
-    int64_t done_ns = INT64_MIN;
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < calls->count; i++) {
-        const struct gmt_host_call *call = &calls->rows[i];
-        int64_t begin_ns = call->begin_ns > done_ns ? call->begin_ns : done_ns;
-        double ns = 0;
-
-        if (call->part != part || call->end_ns <= begin_ns) {
-            continue;
-        }
-        done_ns = call->end_ns;
-        rc = span_list_push(&cut, &capacity, begin_ns, call->end_ns);
-        for (; next < idle->count && idle->rows[next].end_ns <= begin_ns; next++) {
-        }
-        for (size_t k = next; k < idle->count && idle->rows[k].begin_ns < call->end_ns; k++) {
-            int64_t from_ns = idle->rows[k].begin_ns, to_ns = idle->rows[k].end_ns;
-
-            from_ns = from_ns > begin_ns ? from_ns : begin_ns;
-            to_ns = to_ns < call->end_ns ? to_ns : call->end_ns;
-            ns += (double)(to_ns - from_ns);
-        }
-        if (rc == 0 && ns > 0) {
-            rc = gmt_call_sums_add(&sums, (uint64_t[2]){call->site, 0}, ns, i, 0);
-        }
-    }
-    if (rc == 0) {
-        rc = subtract(idle, cut.rows, cut.count, &row->ns);
-    }
-    if (rc == 0) {
-        name_places(analysis, calls, &sums, false, row);
-    }
-    free(sums.rows);
-    free(cut.rows);
-    return rc;
-}
-
-/* What is left: no thread is in a call. Named by the calls before and after it. */
-static int take_host(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                     const struct span_list *idle)
-{
-    struct gmt_time_row *row = &analysis->report->time_parts[GMT_TIME_HOST];
-    struct gmt_call_sums sums = {0};
-    size_t next = 0;
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < idle->count; i++) {
-        for (; next < calls->count && calls->rows[next].begin_ns < idle->rows[i].end_ns; next++) {
-        }
-        uint64_t key[2] = {next > 0 ? calls->rows[next - 1].site : 0,
-                           next < calls->count ? calls->rows[next].site : 0};
-        double ns = (double)(idle->rows[i].end_ns - idle->rows[i].begin_ns);
-
-        rc = gmt_call_sums_add(&sums, key, ns, next > 0 ? next - 1 : SIZE_MAX, next);
-    }
-    row->ns = gmt_intervals_length(idle->rows, idle->count);
-    if (rc == 0) {
-        name_places(analysis, calls, &sums, true, row);
-    }
-    free(sums.rows);
-    return rc;
-}
-
 static void scale(struct gmt_time_row *row, double ns)
 {
     for (size_t i = 0; i < row->place_count; i++) {
@@ -208,9 +104,9 @@ static void scale(struct gmt_time_row *row, double ns)
 static void balance(struct gmt_report *report, double busy_ns)
 {
     static const enum gmt_time_part order[] = {
-        GMT_TIME_HOST,       GMT_TIME_SYNC,       GMT_TIME_OTHER_CALLS, GMT_TIME_LAUNCH_CALLS,
-        GMT_TIME_COPY_CALLS, GMT_TIME_ALLOCATION, GMT_TIME_LOADING,     GMT_TIME_UNSEEN,
-        GMT_TIME_COPIES,     GMT_TIME_KERNELS};
+        GMT_TIME_HOST,         GMT_TIME_START_UP,   GMT_TIME_SYNC,       GMT_TIME_OTHER_CALLS,
+        GMT_TIME_LAUNCH_CALLS, GMT_TIME_COPY_CALLS, GMT_TIME_ALLOCATION, GMT_TIME_PAGE_LOCKING,
+        GMT_TIME_LOADING,      GMT_TIME_UNSEEN,     GMT_TIME_COPIES,     GMT_TIME_KERNELS};
     struct gmt_time_row *parts = report->time_parts;
     double own_ns = isnan(report->own_ns) ? 0 : report->own_ns;
     double worked_ns = parts[GMT_TIME_OWN].ns;
@@ -235,42 +131,186 @@ static void balance(struct gmt_report *report, double busy_ns)
     }
 }
 
-static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
-                struct span_list *idle, const struct span_list *unseen)
+static int begin_idle(const struct gmt_timeline *tl, struct span_list *idle)
 {
-    static const enum gmt_time_part causes[] = {GMT_TIME_ALLOCATION, GMT_TIME_LOADING,
-                                                GMT_TIME_COPY_CALLS, GMT_TIME_LAUNCH_CALLS,
-                                                GMT_TIME_SYNC,       GMT_TIME_OTHER_CALLS};
+    size_t capacity = 0;
+
+    return span_list_push(idle, &capacity, tl->start_ns, tl->end_ns);
+}
+
+/* What of the time no work of gmtrace's lies in, and what the device did is known. */
+static int leave_out(const struct gmt_timeline *tl, const struct span_list *unseen,
+                     struct span_list *idle, double *own_ns, double *unseen_ns)
+{
+    int rc = subtract(idle, tl->own, tl->own_count, own_ns);
+
+    return rc == 0 ? subtract(idle, unseen->rows, unseen->count, unseen_ns) : rc;
+}
+
+/* Of all devices together: none of them works. */
+static int fill_parts(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
+                      const struct gmt_idle_ops *ops, const struct span_list *unseen,
+                      struct gmt_idle_pieces *pieces)
+{
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_time_row *parts = analysis->report->time_parts;
-    size_t capacity = 0;
-    double busy_ns, all_ns;
-    int rc = span_list_push(idle, &capacity, tl->start_ns, tl->end_ns);
+    struct span_list idle = {0};
+    double ns[GMT_TIME_PARTS] = {0}, busy_ns = 0;
+    int rc = begin_idle(tl, &idle);
 
     if (rc == 0) {
-        rc = subtract(idle, tl->kernel_busy, tl->kernel_busy_count, &parts[GMT_TIME_KERNELS].ns);
+        rc = subtract(&idle, tl->kernel_busy, tl->kernel_busy_count, &parts[GMT_TIME_KERNELS].ns);
     }
     if (rc == 0) {
-        rc = subtract(idle, tl->busy, tl->busy_count, &parts[GMT_TIME_COPIES].ns);
-    }
-    all_ns = gmt_timeline_recorded_ns(tl);
-    busy_ns = all_ns - gmt_intervals_length(idle->rows, idle->count);
-    if (rc == 0) {
-        rc = subtract(idle, tl->own, tl->own_count, &parts[GMT_TIME_OWN].ns);
+        rc = subtract(&idle, tl->busy, tl->busy_count, &parts[GMT_TIME_COPIES].ns);
     }
     if (rc == 0) {
-        rc = subtract(idle, unseen->rows, unseen->count, &parts[GMT_TIME_UNSEEN].ns);
-    }
-    for (size_t i = 0; rc == 0 && i < sizeof(causes) / sizeof(causes[0]); i++) {
-        rc = take_calls(analysis, calls, idle, causes[i]);
+        busy_ns = gmt_timeline_recorded_ns(tl) - gmt_intervals_length(idle.rows, idle.count);
+        rc = leave_out(tl, unseen, &idle, &parts[GMT_TIME_OWN].ns, &parts[GMT_TIME_UNSEEN].ns);
     }
     if (rc == 0) {
-        rc = take_host(analysis, calls, idle);
+        pieces->part_ns = ns;
+        rc = gmt_idle_causes_find(calls, ops, idle.rows, idle.count, gmt_idle_pieces_take, pieces);
+    }
+    for (size_t i = GMT_TIME_ALLOCATION; rc == 0 && i <= GMT_TIME_HOST; i++) {
+        parts[i].ns = ns[i];
+    }
+    if (rc == 0) {
+        rc = gmt_idle_pieces_take_copies(pieces, ops, tl->kernel_busy, tl->kernel_busy_count);
+    }
+    if (rc == 0) {
+        rc = gmt_idle_pieces_name(analysis, pieces);
     }
     if (rc == 0) {
         balance(analysis->report, busy_ns);
         analysis->report->has_time_parts = true;
     }
+    free(idle.rows);
+    return rc;
+}
+
+static const char *device_name(struct gmt_analysis *analysis, int32_t device)
+{
+    struct gmt_query query;
+    const char *name = NULL;
+    int rc = gmt_query_open(&query, analysis->timeline->db,
+                            "SELECT name FROM device WHERE id = ?1");
+
+    if (rc == 0) {
+        sqlite3_bind_int64(query.statement, 1, device);
+    }
+    if (rc == 0 && gmt_query_next(&query)) {
+        name = gmt_query_text(&query, 0, analysis->report->arena);
+    }
+    gmt_query_close(&query, rc);
+    return name;
+}
+
+/* Of one device: what others do meanwhile does not keep it busy. */
+static int fill_device(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
+                       const struct gmt_idle_ops *ops, const struct span_list *unseen,
+                       struct gmt_idle_pieces *pieces)
+{
+    struct gmt_report *report = analysis->report;
+    struct gmt_device_idle *row = GMT_PUSH(report->arena, report->device_idle,
+                                           report->device_idle_count);
+    struct gmt_interval *busy = calloc(ops->count + 1, sizeof(*busy));
+    struct span_list idle = {0};
+    double out_ns = 0;
+    int rc = row != NULL && busy != NULL ? begin_idle(analysis->timeline, &idle) : -ENOMEM;
+
+    for (size_t i = 0; rc == 0 && i < ops->count; i++) {
+        busy[i] = (struct gmt_interval){ops->rows[i].start_ns, ops->rows[i].end_ns};
+    }
+    if (rc == 0) {
+        rc = subtract(&idle, busy, gmt_intervals_merge(busy, ops->count), &out_ns);
+    }
+    if (rc == 0) {
+        rc = leave_out(analysis->timeline, unseen, &idle, &out_ns, &out_ns);
+    }
+    if (rc == 0) {
+        *row = (struct gmt_device_idle){.device = pieces->device,
+                                        .name = device_name(analysis, pieces->device),
+                                        .idle_ns = gmt_intervals_length(idle.rows, idle.count)};
+        pieces->part_ns = row->ns;
+        rc = gmt_idle_causes_find(calls, ops, idle.rows, idle.count, gmt_idle_pieces_take, pieces);
+    }
+    free(busy);
+    free(idle.rows);
+    return rc;
+}
+
+static int compare_devices(const void *a, const void *b)
+{
+    const int32_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Each device that had work, where several had. */
+static int fill_devices(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
+                        const struct gmt_idle_ops *ops, const struct span_list *unseen,
+                        struct gmt_idle_pieces *pieces)
+{
+    struct gmt_idle_ops of = {calloc(ops->count + 1, sizeof(*of.rows)), 0};
+    int32_t *devices = calloc(ops->count + 1, sizeof(*devices));
+    size_t n = 0;
+    int rc = of.rows != NULL && devices != NULL ? 0 : -ENOMEM;
+
+    for (size_t i = 0; rc == 0 && i < ops->count; i++) {
+        if (i == 0 || ops->rows[i].device != ops->rows[i - 1].device) {
+            devices[n++] = ops->rows[i].device;
+        }
+    }
+    if (n > 1) {
+        qsort(devices, n, sizeof(*devices), compare_devices);
+    }
+    for (size_t i = 0; rc == 0 && n > 1 && i < n; i++) {
+        if (devices[i] < 0 || (i > 0 && devices[i] == devices[i - 1]) ||
+            devices[0] == devices[n - 1]) {
+            continue;
+        }
+        gmt_idle_ops_select(ops, devices[i], &of);
+        pieces->device = devices[i];
+        rc = fill_device(analysis, calls, &of, unseen, pieces);
+    }
+    free(devices);
+    gmt_idle_ops_free(&of);
+    return rc;
+}
+
+static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
+                const struct span_list *unseen)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    struct gmt_stack_frames frames = {0};
+    struct gmt_idle_calls made = {0};
+    struct gmt_idle_ops ops = {0};
+    struct gmt_idle_pieces all = {.places = {.calls = calls, .frames = &frames}};
+    struct gmt_idle_pieces each = {.places = {.calls = calls, .frames = &frames}};
+    int rc = gmt_stack_frames_load(&frames, tl);
+
+    if (rc == 0) {
+        rc = gmt_idle_calls_make(&made, calls);
+    }
+    if (rc == 0) {
+        rc = gmt_idle_ops_load(&ops, tl);
+    }
+    all.device = ops.count > 0 ? ops.rows[0].device : -1;
+    if (rc == 0) {
+        rc = fill_parts(analysis, &made, &ops, unseen, &all);
+    }
+    if (rc == 0) {
+        rc = fill_devices(analysis, &made, &ops, unseen, &each);
+    }
+    if (rc == 0) {
+        rc = gmt_idle_pieces_keep(analysis, analysis->report->device_idle_count > 0 ? &each : &all);
+    }
+    gmt_idle_pieces_free(&all);
+    gmt_idle_pieces_free(&each);
+    gmt_idle_ops_free(&ops);
+    gmt_idle_calls_free(&made);
+    gmt_stack_frames_free(&frames);
     return rc;
 }
 
@@ -278,7 +318,7 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_report *report = analysis->report;
-    struct span_list idle = {0}, unseen = {0};
+    struct span_list unseen = {0};
 
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         report->time_parts[i] = (struct gmt_time_row){.times = NAN, .longest_ns = NAN};
@@ -290,9 +330,8 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
     }
     int rc = unseen_spans(tl, &unseen);
     if (rc == 0) {
-        rc = fill(analysis, calls, &idle, &unseen);
+        rc = fill(analysis, calls, &unseen);
     }
-    free(idle.rows);
     free(unseen.rows);
     return rc;
 }

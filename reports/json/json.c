@@ -10,7 +10,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.4"
+#define GMT_JSON_SCHEMA_VERSION "1.5"
 
 static json_t *of_rule(const void *context, size_t i)
 {

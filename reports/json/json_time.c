@@ -47,6 +47,26 @@ static void round_parts(const struct gmt_report *r, double ns[GMT_TIME_PARTS])
     ns[largest] += left_ns;
 }
 
+/* Each device by itself, where several had work. */
+static json_t *of_devices(const struct gmt_report *r)
+{
+    json_t *json = json_array();
+
+    for (size_t i = 0; i < r->device_idle_count; i++) {
+        const struct gmt_device_idle *device = &r->device_idle[i];
+        json_t *causes = json_object();
+
+        for (size_t k = GMT_TIME_ALLOCATION; k <= GMT_TIME_HOST; k++) {
+            json_object_set_new(causes, gmt_time_part_name((enum gmt_time_part)k),
+                                gmt_json_ns(device->ns[k]));
+        }
+        json_array_append_new(json, json_pack("{si, so, so, so}", "device", (int)device->device,
+                                              "name", gmt_json_text(device->name), "idle_ns",
+                                              gmt_json_ns(device->idle_ns), "causes", causes));
+    }
+    return json;
+}
+
 json_t *gmt_json_time(const struct gmt_report *r)
 {
     double ns[GMT_TIME_PARTS];
@@ -68,8 +88,10 @@ json_t *gmt_json_time(const struct gmt_report *r)
                                         "longest_ns", gmt_json_ns(row->longest_ns), "places",
                                         of_places(row->places, row->place_count)));
     }
-    return json_pack("{so, so, so}", "recorded_ns", gmt_json_ns(r->recorded_ns), "note",
-                     gmt_json_text(gmt_time_parts_note(r)), "parts", parts);
+    return json_pack("{so, so, so, so, so}", "recorded_ns", gmt_json_ns(r->recorded_ns), "idle",
+                     gmt_json_text(gmt_answer_idle(r)), "note",
+                     gmt_json_text(gmt_time_parts_note(r)), "parts", parts, "devices",
+                     of_devices(r));
 }
 
 json_t *gmt_json_call(const void *rows, size_t i)

@@ -161,11 +161,13 @@ static const struct {
     [GMT_TIME_COPIES] = {"copies", "copies"},
     [GMT_TIME_UNSEEN] = {"not_recorded", "device not recorded"},
     [GMT_TIME_ALLOCATION] = {"idle_allocation", "idle: allocation"},
+    [GMT_TIME_PAGE_LOCKING] = {"idle_page_locking", "idle: page-locking"},
     [GMT_TIME_LOADING] = {"idle_module_loading", "idle: module loading"},
     [GMT_TIME_COPY_CALLS] = {"idle_copy_calls", "idle: copy calls"},
-    [GMT_TIME_LAUNCH_CALLS] = {"idle_launch_calls", "idle: launch calls"},
+    [GMT_TIME_LAUNCH_CALLS] = {"idle_launch_calls", "idle: launch latency"},
     [GMT_TIME_SYNC] = {"idle_synchronization", "idle: synchronization"},
     [GMT_TIME_OTHER_CALLS] = {"idle_other_calls", "idle: other calls"},
+    [GMT_TIME_START_UP] = {"idle_start_up", "idle: start-up"},
     [GMT_TIME_HOST] = {"idle_host_code", "idle: host code"},
     [GMT_TIME_OWN] = {"gmtrace", "gmtrace itself"},
 };
@@ -192,6 +194,69 @@ const char *gmt_answer_none(const struct gmt_report *r)
     }
     return r->simulated ? "no check found a noticeable part of the work to be unnecessary"
                         : "no check found a saving that is a noticeable part of the run";
+}
+
+const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_place *place)
+{
+    return place->until != NULL
+               ? gmt_arena_text(arena, "between %s and %s", place->where.label, place->until)
+               : place->where.label;
+}
+
+/* How long the device was idle, and the part that took most of it. */
+static double idle_of(const struct gmt_report *r, size_t *largest)
+{
+    double idle_ns = 0;
+
+    *largest = GMT_TIME_ALLOCATION;
+    for (size_t i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
+        idle_ns += r->time_parts[i].ns;
+        *largest = r->time_parts[i].ns > r->time_parts[*largest].ns ? i : *largest;
+    }
+    return idle_ns;
+}
+
+/* "host code" of "idle: host code" */
+static const char *cause_of(size_t part)
+{
+    static const char idle[] = "idle: ";
+
+    return parts[part].title + sizeof(idle) - 1;
+}
+
+const char *gmt_answer_idle(const struct gmt_report *r)
+{
+    char share[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+    size_t largest;
+
+    if (!r->has_time_parts) {
+        return NULL;
+    }
+    gmt_format_percent(share, 100 * idle_of(r, &largest) / r->recorded_ns);
+    const struct gmt_time_row *row = &r->time_parts[largest];
+    if (!(row->ns >= SEEN_IN_A_FACTOR * r->recorded_ns) || row->place_count == 0) {
+        return gmt_arena_text(r->arena, "the GPU is idle for %s of the time", share);
+    }
+    return gmt_arena_text(
+        r->arena, "the GPU is idle for %s of the time, most of all for %s (%s)%s%s", share,
+        cause_of(largest), gmt_format_percent(most, 100 * row->ns / r->recorded_ns),
+        row->places[0].until != NULL ? ", " : ", at ",
+        gmt_call_place_name(r->arena, &row->places[0]));
+}
+
+const char *gmt_answer_idle_short(const struct gmt_report *r)
+{
+    char share[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+    size_t largest;
+
+    if (!r->has_time_parts) {
+        return "";
+    }
+    gmt_format_percent(share, 100 * idle_of(r, &largest) / r->recorded_ns);
+    return gmt_arena_text(
+        r->arena, ": GPU idle for %s, %s for %s", share,
+        gmt_format_percent(most, 100 * r->time_parts[largest].ns / r->recorded_ns),
+        cause_of(largest));
 }
 
 const char *gmt_time_parts_note(const struct gmt_report *r)

@@ -38,6 +38,15 @@ bool gmt_answer_has_work(const struct gmt_report *report);
 /* What "no findings" means, as a sentence without its end. */
 const char *gmt_answer_none(const struct gmt_report *report);
 
+/* How much of the time the device was idle, for what most of all, and whether that is a host that comes too late with its launches: one
+ * sentence without its end. NULL: not known. */
+const char *gmt_answer_idle(const struct gmt_report *report);
+/* The same for a heading: ": GPU idle for 62 %, 41 % for host code". */
+const char *gmt_answer_idle_short(const struct gmt_report *report);
+
+/* "between A and B", or the place. */
+const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_place *place);
+
 /* Why the parts of the time are not those of other figures, or NULL. One sentence without its end. */
 const char *gmt_time_parts_note(const struct gmt_report *report);
 

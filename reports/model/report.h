@@ -333,17 +333,19 @@ struct gmt_memory_failure {
  * the device is idle.
  */
 enum gmt_time_part {
-    GMT_TIME_KERNELS,    /* a kernel runs, whatever else does                       */
-    GMT_TIME_COPIES,     /* no kernel, but a copy or a memset                       */
-    GMT_TIME_UNSEEN,     /* what the device did was not recorded: table device_gap  */
-    GMT_TIME_ALLOCATION, /* the host is in a call that allocates, frees or page-locks */
-    GMT_TIME_LOADING,    /* ... that loads or unloads code                            */
-    GMT_TIME_COPY_CALLS, /* ... that copies or sets                                   */
-    GMT_TIME_LAUNCH_CALLS,
+    GMT_TIME_KERNELS,      /* a kernel runs, whatever else does                       */
+    GMT_TIME_COPIES,       /* no kernel, but a copy or a memset                       */
+    GMT_TIME_UNSEEN,       /* what the device did was not recorded: table device_gap  */
+    GMT_TIME_ALLOCATION,   /* the host is in a call that allocates or frees             */
+    GMT_TIME_PAGE_LOCKING, /* ... that page-locks memory of the host, or unlocks it    */
+    GMT_TIME_LOADING,      /* ... that loads or unloads code                            */
+    GMT_TIME_COPY_CALLS,   /* ... that copies or sets                                   */
+    GMT_TIME_LAUNCH_CALLS, /* ... that launches, until the device starts its kernel   */
     GMT_TIME_SYNC,
     GMT_TIME_OTHER_CALLS,
-    GMT_TIME_HOST, /* the host is in no call */
-    GMT_TIME_OWN,  /* gmtrace works          */
+    GMT_TIME_START_UP, /* before the first work of the device: none of these calls */
+    GMT_TIME_HOST,     /* after that: the host is in no call                        */
+    GMT_TIME_OWN,      /* gmtrace works          */
     GMT_TIME_PARTS
 };
 
@@ -359,6 +361,22 @@ struct gmt_time_row {
         longest_ns; /* the last two: of what the device was idle for; NAN: known of no piece */
     struct gmt_call_place *places; /* most time first */
     size_t place_count;
+};
+
+/* A piece of time in which a device was idle for one cause. */
+struct gmt_idle_piece {
+    int64_t begin_ns, end_ns;
+    uint32_t place; /* index into gmt_report.idle_places */
+    uint8_t part;   /* enum gmt_time_part */
+    int32_t device; /* id of the device */
+};
+
+/* What one device was idle for. */
+struct gmt_device_idle {
+    int32_t device;
+    const char *name; /* may be NULL */
+    double idle_ns;
+    double ns[GMT_TIME_PARTS]; /* of the causes */
 };
 
 /* All calls of one function of the driver. */
@@ -431,6 +449,12 @@ struct gmt_report {
     struct gmt_saving first;    /* of the first GMT_FIRST_FINDINGS of them, likewise */
     bool has_time_parts;        /* time_parts are known */
     struct gmt_time_row time_parts[GMT_TIME_PARTS];
+    struct gmt_device_idle *device_idle; /* where several devices had work: each by itself */
+    size_t device_idle_count;
+    struct gmt_idle_piece *idle; /* by device and time; the longest where there are very many */
+    size_t idle_count;
+    struct gmt_call_place *idle_places; /* of the pieces */
+    size_t idle_place_count;
     struct gmt_call_row *calls; /* most time, or calls, first */
     size_t call_count;
     enum gmt_provenance model_provenance;

@@ -16,11 +16,13 @@ static const struct {
     [GMT_TIME_COPIES] = {'C', GMT_STYLE_CYAN},
     [GMT_TIME_UNSEEN] = {'?', GMT_STYLE_DIM},
     [GMT_TIME_ALLOCATION] = {'a', GMT_STYLE_YELLOW},
+    [GMT_TIME_PAGE_LOCKING] = {'p', GMT_STYLE_YELLOW},
     [GMT_TIME_LOADING] = {'m', GMT_STYLE_YELLOW},
     [GMT_TIME_COPY_CALLS] = {'c', GMT_STYLE_YELLOW},
     [GMT_TIME_LAUNCH_CALLS] = {'l', GMT_STYLE_YELLOW},
     [GMT_TIME_SYNC] = {'s', GMT_STYLE_YELLOW},
     [GMT_TIME_OTHER_CALLS] = {'o', GMT_STYLE_YELLOW},
+    [GMT_TIME_START_UP] = {'u', GMT_STYLE_YELLOW},
     [GMT_TIME_HOST] = {'h', GMT_STYLE_RED},
     [GMT_TIME_OWN] = {'g', GMT_STYLE_DIM},
 };
@@ -120,10 +122,12 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
     if (!r->has_time_parts) {
         return;
     }
-    gmt_text_heading(
-        t,
-        gmt_arena_text(r->arena, "Where the recorded %s went%s", gmt_format_ns(ns, r->recorded_ns),
-                       t->detail->calls ? "" : " (--top 0 adds causes and CUDA calls)"));
+    gmt_text_heading(t, gmt_arena_text(r->arena, "Where the recorded %s went%s",
+                                       gmt_format_ns(ns, r->recorded_ns),
+                                       t->detail->calls ? ""
+                                       : t->detail->only_counts
+                                           ? gmt_answer_idle_short(r)
+                                           : " (--top 0 adds causes and CUDA calls)"));
     share_columns(r, width, columns);
     fputs("  ", t->out);
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
@@ -145,6 +149,9 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
         key(t, &named, ' ', "the rest", rest_ns, rest_ns / r->recorded_ns);
     }
     fputs(named % parts_in_line(t) != 0 ? "\n" : "", t->out);
+    if (!t->detail->only_counts) {
+        gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "T%s.", gmt_answer_idle(r) + 1));
+    }
     if (gmt_time_parts_note(r) != NULL && !t->detail->only_counts) {
         gmt_text_style(t, GMT_STYLE_DIM);
         gmt_text_wrap(t, 2, "", gmt_time_parts_note(r));

@@ -49,13 +49,33 @@ static void cause(struct gmt_text_out *t, const struct gmt_report *r, enum gmt_t
     gmt_text_style(t, GMT_STYLE_PLAIN);
     for (size_t i = 0; i < row->place_count; i++) {
         const struct gmt_call_place *place = &row->places[i];
-        const char *what = place_name(r, &place->where);
+        const char *what = place->until != NULL ? gmt_call_place_name(r->arena, place)
+                                                : place_name(r, &place->where);
 
-        if (place->until != NULL) {
-            what = gmt_arena_text(r->arena, "between %s and %s", place->where.label, place->until);
-        }
         line(t, 2, place->time_ns, place->count, place->longest_ns,
              gmt_arena_text(r->arena, "  %s", what));
+    }
+}
+
+/* Each by itself, where several had work: a line with its largest cause. */
+static void devices(struct gmt_text_out *t, const struct gmt_report *r)
+{
+    char ns[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; i < r->device_idle_count; i++) {
+        const struct gmt_device_idle *device = &r->device_idle[i];
+        size_t largest = GMT_TIME_ALLOCATION;
+
+        for (size_t k = GMT_TIME_ALLOCATION; k <= GMT_TIME_HOST; k++) {
+            largest = device->ns[k] > device->ns[largest] ? k : largest;
+        }
+        gmt_text_wrap(t, 2, "",
+                      gmt_arena_text(r->arena, "Device %d%s%s by itself: %s, most of all %s, %s.",
+                                     (int)device->device, device->name != NULL ? ", " : "",
+                                     device->name != NULL ? device->name : "",
+                                     gmt_format_ns(ns, device->idle_ns),
+                                     gmt_time_part_title((enum gmt_time_part)largest),
+                                     gmt_format_ns(most, device->ns[largest])));
     }
 }
 
@@ -77,6 +97,13 @@ void gmt_text_idle(struct gmt_text_out *t, const struct gmt_report *r)
         if (r->time_parts[i].ns > 0) {
             cause(t, r, (enum gmt_time_part)i);
         }
+    }
+    devices(t, r);
+    if (r->time_parts[GMT_TIME_COPIES].ns > 0 && r->time_parts[GMT_TIME_COPIES].place_count > 0) {
+        gmt_text_style(t, GMT_STYLE_DIM);
+        fputs("  Not idle, but without a kernel:\n", t->out);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+        cause(t, r, GMT_TIME_COPIES);
     }
     fputc('\n', t->out);
 }

@@ -48,16 +48,19 @@ static void expect_sum(void)
     ") VALUES " values
 #define OWN "INSERT INTO own_time (work, thread_id, begin_ns, end_ns, beside, launch_seq) VALUES "
 
-Test(time_parts, of_the_fixture_are_kernels_launches_and_host_code)
+Test(time_parts, of_the_fixture_are_kernels_launches_start_up_and_host_code)
 {
     analyze("SELECT 1");
     expect_sum();
     /* Nine that were timed, and the median for the one that was counted. */
     cr_expect_float_eq(part(GMT_TIME_KERNELS), 10e6, 1);
     cr_expect_float_eq(part(GMT_TIME_COPIES), 0, 1);
-    cr_expect_float_eq(part(GMT_TIME_LAUNCH_CALLS), 50e3, 1);
-    cr_expect_float_eq(part(GMT_TIME_HOST), 100e6 - 10e6 - 50e3, 1);
+    /* The first operation with a time starts at 62.01 ms, 5 us after its call, as the others do. */
+    cr_expect_float_eq(part(GMT_TIME_LAUNCH_CALLS), 5e3 + 9 * 10e3, 1);
     cr_expect_float_eq(fixture.report.time_parts[GMT_TIME_LAUNCH_CALLS].times, 10, 0.1);
+    /* The kernel of 1 ms that has no time was before that. */
+    cr_expect_float_eq(part(GMT_TIME_START_UP), 62e6 - 5e3, 1);
+    cr_expect_float_eq(part(GMT_TIME_HOST), 100e6 - 62e6 + 5e3 - 10e6 - 95e3, 1);
     cr_expect_float_eq(part(GMT_TIME_OWN), 0, 1);
     gmt_fixture_free(&fixture);
 }
@@ -140,7 +143,8 @@ Test(time_parts, name_what_the_host_did_while_the_device_was_idle)
     expect_sum();
     cr_expect_float_eq(part(GMT_TIME_SYNC), 3e6, 1);
     cr_expect_float_eq(part(GMT_TIME_LOADING), 4e6, 1);
-    cr_expect_float_eq(part(GMT_TIME_OTHER_CALLS), 5e6, 1);
+    cr_expect_float_eq(part(GMT_TIME_OTHER_CALLS), 0, 1);
+    cr_expect_float_eq(part(GMT_TIME_START_UP), 62e6 - 3e6 - 4e6 - 1e6 - 5e3, 1);
     cr_expect_float_eq(part(GMT_TIME_ALLOCATION), 2e6, 1);
     const struct gmt_time_row *row = &fixture.report.time_parts[GMT_TIME_LOADING];
     cr_assert_eq(row->place_count, 1);
@@ -169,18 +173,26 @@ Test(time_parts, count_threads_that_are_in_calls_at_once_only_once)
                                                                       "12000000, 0, 1, 0)"));
     expect_sum();
     cr_expect_float_eq(part(GMT_TIME_ALLOCATION), 1e6, 1);
-    cr_expect_float_eq(part(GMT_TIME_SYNC), 5e6, 1);
+    /* The other thread's goes on for 1 ms, in which the first one, which launches next, does not wait. */
+    cr_expect_float_eq(part(GMT_TIME_SYNC), 4e6, 1);
     gmt_fixture_free(&fixture);
 }
 
 Test(time_parts, name_the_calls_around_host_code)
 {
     analyze("SELECT 1");
-    const struct gmt_time_row *row = &fixture.report.time_parts[GMT_TIME_HOST];
+    const struct gmt_time_row *row = &fixture.report.time_parts[GMT_TIME_START_UP];
     cr_assert_gt(row->place_count, 0);
     cr_expect_str_eq(row->places[0].where.label, "the first call");
     cr_expect_str_eq(row->places[0].until, "app.cu:42");
     cr_expect_float_eq(row->places[0].time_ns, 60e6, 1e6);
+    row = &fixture.report.time_parts[GMT_TIME_HOST];
+    cr_assert_eq(row->place_count, 2);
+    cr_expect_str_eq(row->places[0].until, "the end of the run");
+    /* The function that all launches come from. */
+    cr_expect_str_eq(row->places[1].where.label, "app.cu:42");
+    cr_expect_str_eq(row->places[1].where.function, "upload()");
+    cr_expect_null(row->places[1].until);
     gmt_fixture_free(&fixture);
 }
 

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The place that two calls have in common: the innermost function that was on the stack of both. */
+#ifndef GMT_ANALYZER_FINDINGS_COMMON_PLACE_H
+#define GMT_ANALYZER_FINDINGS_COMMON_PLACE_H
+
+#include "analyzer/findings/where.h"
+
+struct gmt_frame_kind {
+    int64_t id, function; /* frame.id; string.id of its function, 0: not known */
+    bool users, own, made;
+};
+
+/* All stacks of a trace. */
+struct gmt_stack_frames {
+    int64_t (*stacks)[2]; /* id, and index of its first frame; by id, with one more at the end */
+    size_t stack_count;
+    int64_t *frames; /* frame.id, innermost first, stack by stack */
+    size_t frame_count;
+    struct gmt_frame_kind *kinds; /* by id */
+    size_t kind_count;
+};
+
+/* 0, -ENOMEM or -EIO; gmt_stack_frames_free in every case. */
+int gmt_stack_frames_load(struct gmt_stack_frames *frames, const struct gmt_timeline *timeline);
+void gmt_stack_frames_free(struct gmt_stack_frames *frames);
+
+/*
+ * One function that was active during both calls: its frame in either stack. They differ where it called from
+ * two of its lines.
+ */
+struct gmt_common_place {
+    int64_t function; /* as in gmt_frame_kind */
+    int64_t frames[2];
+    size_t positions[2]; /* in the stacks, 0: innermost */
+};
+
+/*
+ * The innermost such function of the user's, chosen as places of calls are: the program's own before a library's where an
+ * interpreter runs it. False: there is none, or a stack is not known (0).
+ */
+bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack, int64_t other,
+                           struct gmt_common_place *place);
+
+#endif

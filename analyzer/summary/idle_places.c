@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the program was while a device was idle: pieces of idle time, summed up by cause and place. */
+#include "analyzer/summary/idle_places.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of a call without a stack: sites and ids of stacks are not mixed up. */
+#define WITHOUT_STACK (UINT64_C(1) << 63)
+
+static struct gmt_idle_index *slot_of(struct gmt_idle_index *slots, size_t capacity,
+                                      const uint64_t key[static 3])
+{
+    uint64_t hash = (key[0] + (key[1] ^ (key[2] * UINT64_C(0x9e3779b97f4a7c15))) *
+                                  UINT64_C(0xff51afd7ed558ccd)) *
+                    UINT64_C(0xc4ceb9fe1a85ec53);
+    size_t at = (size_t)(hash >> 32) & (capacity - 1);
+
+    while (slots[at].value > 0 && memcmp(slots[at].key, key, sizeof(slots[at].key)) != 0) {
+        at = (at + 1) & (capacity - 1);
+    }
+    return &slots[at];
+}
+
+/* The slot of a key, in which the caller puts a value where it has none. NULL: no memory. */
+static struct gmt_idle_index *find(struct gmt_idle_hash *hash, const uint64_t key[static 3])
+{
+    if (2 * hash->count >= hash->capacity) {
+        size_t capacity = hash->capacity > 0 ? 2 * hash->capacity : 256;
+        struct gmt_idle_index *slots = calloc(capacity, sizeof(*slots));
+
+        if (slots == NULL) {
+            return NULL;
+        }
+        for (size_t i = 0; i < hash->capacity; i++) {
+            if (hash->slots[i].value > 0) {
+                *slot_of(slots, capacity, hash->slots[i].key) = hash->slots[i];
+            }
+        }
+        free(hash->slots);
+        hash->slots = slots;
+        hash->capacity = capacity;
+    }
+    struct gmt_idle_index *slot = slot_of(hash->slots, hash->capacity, key);
+    if (slot->value == 0) {
+        memcpy(slot->key, key, sizeof(slot->key));
+        hash->count++;
+    }
+    return slot;
+}
+
+static uint64_t stack_key(const struct gmt_host_calls *calls, size_t call)
+{
+    if (call >= calls->count) {
+        return 0;
+    }
+    const struct gmt_host_call *row = &calls->rows[call];
+    return row->stack_id > 0 ? (uint64_t)row->stack_id : row->site | WITHOUT_STACK;
+}
+
+static bool is_between_calls(enum gmt_time_part part)
+{
+    return part == GMT_TIME_HOST || part == GMT_TIME_START_UP;
+}
+
+/* What makes the place of a piece. */
+static struct gmt_idle_place place_of(const struct gmt_idle_places *places,
+                                      const struct gmt_idle_cause *cause)
+{
+    const struct gmt_host_calls *calls = places->calls;
+    struct gmt_idle_place place = {.part = cause->part, .call = cause->call, .until = cause->until};
+    struct gmt_common_place common;
+
+    if (cause->call < calls->count && cause->until < calls->count &&
+        gmt_common_place_find(places->frames, calls->rows[cause->call].stack_id,
+                              calls->rows[cause->until].stack_id, &common)) {
+        place.is_common = true;
+        for (int i = 0; i < 2; i++) {
+            place.key[i] = (uint64_t)common.frames[i];
+            place.positions[i] = common.positions[i];
+        }
+        return place;
+    }
+    place.key[0] = cause->call < calls->count ? calls->rows[cause->call].site | WITHOUT_STACK : 0;
+    place.key[1] = cause->until < calls->count ? calls->rows[cause->until].site | WITHOUT_STACK : 0;
+    return place;
+}
+
+/* Index of the place of that key, which is new where there is none. 0 or -ENOMEM. */
+static int index_of(struct gmt_idle_places *places, const struct gmt_idle_place *place,
+                    size_t *index)
+{
+    uint64_t key[3] = {(uint64_t)place->part, place->key[0], place->key[1]};
+    struct gmt_idle_index *slot = find(&places->places, key);
+
+    if (slot == NULL) {
+        return -ENOMEM;
+    }
+    if (slot->value == 0) {
+        if (places->count == places->room) {
+            size_t room = places->room > 0 ? 2 * places->room : 64;
+            struct gmt_idle_place *rows = realloc(places->rows, room * sizeof(*rows));
+
+            if (rows == NULL) {
+                places->places.count--;
+                memset(slot, 0, sizeof(*slot));
+                return -ENOMEM;
+            }
+            places->rows = rows;
+            places->room = room;
+        }
+        places->rows[places->count++] = *place;
+        slot->value = places->count;
+    }
+    *index = slot->value - 1;
+    return 0;
+}
+
+int gmt_idle_places_add(struct gmt_idle_places *places, const struct gmt_idle_cause *cause,
+                        size_t *place)
+{
+    bool between = is_between_calls(cause->part);
+    uint64_t key[3] = {(uint64_t)cause->part, stack_key(places->calls, cause->call),
+                       between ? stack_key(places->calls, cause->until) : 0};
+    struct gmt_idle_index *slot = find(&places->pairs, key);
+    double ns = (double)(cause->end_ns - cause->begin_ns);
+
+    if (slot == NULL) {
+        return -ENOMEM;
+    }
+    if (slot->value == 0) {
+        struct gmt_idle_place made = place_of(places, cause);
+        int rc = index_of(places, &made, place);
+
+        if (rc != 0) {
+            places->pairs.count--;
+            memset(slot, 0, sizeof(*slot));
+            return rc;
+        }
+        slot->value = *place + 1;
+    }
+    *place = slot->value - 1;
+    struct gmt_idle_place *row = &places->rows[*place];
+
+    row->count++;
+    row->time_ns += ns;
+    row->longest_ns = fmax(row->longest_ns, ns);
+    return 0;
+}
+
+void gmt_idle_places_free(struct gmt_idle_places *places)
+{
+    free(places->rows);
+    free(places->places.slots);
+    free(places->pairs.slots);
+    *places = (struct gmt_idle_places){.rows = NULL};
+}
+
+static struct gmt_where where_of(struct gmt_analysis *analysis,
+                                 const struct gmt_idle_places *places,
+                                 const struct gmt_idle_place *place, int side)
+{
+    size_t index = side == 0 ? place->call : place->until;
+
+    if (index >= places->calls->count) {
+        const char *missing = side == 0 ? "the first call" : "the end of the run";
+
+        return (struct gmt_where){.label = is_between_calls(place->part) ? missing : "not known"};
+    }
+    const struct gmt_host_call *call = &places->calls->rows[index];
+    if (!place->is_common) {
+        return gmt_host_call_where(analysis, call);
+    }
+    struct gmt_tl_call like = {.begin_ns = call->begin_ns,
+                               .end_ns = call->end_ns,
+                               .site = call->site,
+                               .caller = call->caller,
+                               .stack_id = call->stack_id,
+                               .api = call->api,
+                               .thread = call->thread};
+    return gmt_where_of_frame(analysis, &like, place->positions[side]);
+}
+
+struct gmt_call_place gmt_idle_place_name(struct gmt_analysis *analysis,
+                                          const struct gmt_idle_places *places,
+                                          const struct gmt_idle_place *place)
+{
+    struct gmt_call_place name = {.count = place->count,
+                                  .time_ns = place->time_ns,
+                                  .longest_ns = place->longest_ns,
+                                  .where = where_of(analysis, places, place, 0)};
+
+    if (is_between_calls(place->part)) {
+        const char *until = where_of(analysis, places, place, 1).label;
+
+        /* A function without lines, or one line of a loop, is one place. */
+        name.until = strcmp(until, name.where.label) != 0 || !place->is_common ? until : NULL;
+    }
+    return name;
+}
