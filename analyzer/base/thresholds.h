@@ -298,6 +298,25 @@
 #define GMT_LAUNCH_GAP_SHARE 0.15
 /* Calls further apart than this are not a loop of launches: the host does something else. */
 #define GMT_LAUNCH_LOOP_NS 50e3
+/* ---- launches that come late ---- */
+
+/* A bare loop of launches, and kernels of a graph one after the other, on an H200: what is taken where the model does not say. */
+#define GMT_LAUNCH_STEP_NS 3.6e3
+#define GMT_GRAPH_STEP_NS 1.2e3
+/* Between launches that are further apart the program does something else than to launch them. */
+#define GMT_HOST_STRETCH_NS 1e6
+/*
+ * What the host does between two launches to launch alone: an operation of eager PyTorch or a call of a compiled function of
+ * JAX takes 5 to 50 us, twice of that while it is recorded. Longer code may be work that a graph would not do.
+ */
+#define GMT_HOST_DISPATCH_NS 100e3
+/* Fewer launches are the steps of a program, not a loop. */
+#define GMT_HOST_LINKS_MIN 32
+/* Of the launches: where most find the device busy, it has work enough. */
+#define GMT_HOST_LATE_SHARE 0.5
+/* Below this share of kernels and waits together the device is busy enough, as in GM507. */
+#define GMT_HOST_IDLE_SHARE 0.15
+
 /* ---- idle time ---- */
 
 /*

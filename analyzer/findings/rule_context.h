@@ -12,6 +12,7 @@
 struct gmt_copy_content;
 struct gmt_rule;
 struct gmt_launch_rows;
+struct gmt_host_loops;
 
 struct gmt_analysis {
     const struct gmt_timeline *timeline;
@@ -25,6 +26,7 @@ struct gmt_analysis {
     size_t pending_count;
     struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
     struct gmt_copy_content *contents;   /* see gmt_analysis_contents    */
+    struct gmt_host_loops *host_loops;   /* see gmt_analysis_host_loops  */
 };
 
 /* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */

@@ -17,6 +17,7 @@
 #include "analyzer/findings/quotes.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/untimed_waits.h"
+#include "analyzer/rules/common/host_loops.h"
 #include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
 #include "analyzer/summary/summary.h"
@@ -319,6 +320,10 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     }
 out:
     gmt_analysis_free_shared(&analysis);
+    if (analysis.host_loops != NULL) {
+        gmt_host_loops_free(analysis.host_loops);
+    }
+    free(analysis.host_loops);
     gmt_runs_free(&runs);
     gmt_memory_free(&memory);
     timeline->unseen = NULL;

@@ -56,7 +56,8 @@
     X(gmt_rule_launch_bound) \
     X(gmt_rule_split_kernels) \
     X(gmt_rule_serial_kernel) \
-    X(gmt_rule_low_ilp)
+    X(gmt_rule_low_ilp) \
+    X(gmt_rule_host_bound)
 
 /* Of a slug: "pin" is in several that have nothing in common. */
 enum { SHORTEST_PART = 4 };

@@ -81,7 +81,11 @@ int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
     if (rc == 0) {
         rc = add_rows(ops, &room, tl, device_ops > 0 ? others : graphs);
     }
-    if (ops->count > 1) {
+    bool sorted = true;
+    for (size_t i = 1; i < ops->count && sorted; i++) {
+        sorted = compare_starts(&ops->rows[i - 1], &ops->rows[i]) <= 0;
+    }
+    if (!sorted) {
         qsort(ops->rows, ops->count, sizeof(*ops->rows), compare_starts);
     }
     return rc;

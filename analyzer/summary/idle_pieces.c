@@ -159,7 +159,9 @@ static int64_t shortest_shown(const struct gmt_idle_pieces *pieces)
     while (bit > 0 && n + counts[bit] <= MOST_PIECES) {
         n += counts[bit--];
     }
-    return bit > 0 || n + counts[0] > MOST_PIECES ? INT64_C(2) << bit : 0;
+    bool some = bit > 0 || n + counts[0] > MOST_PIECES;
+
+    return some && bit < 62 ? INT64_C(2) << bit : some ? INT64_MAX : 0;
 }
 
 /* Of very many places those are named that took most time. */

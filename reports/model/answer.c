@@ -203,6 +203,20 @@ const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_p
                : place->where.label;
 }
 
+/* "; it is host-bound: a launch every 20 us, and kernels end after 2 us"; "" where no finding says so. */
+static const char *host_bound(const struct gmt_report *r)
+{
+    for (size_t i = 0; i < r->finding_count; i++) {
+        const struct gmt_finding *finding = &r->findings[i];
+
+        if (finding->rule != NULL && strcmp(finding->rule, "GM512") == 0) {
+            return gmt_arena_text(r->arena, "; the program is host-bound: %.*s",
+                                  (int)clause_length(finding->headline), finding->headline);
+        }
+    }
+    return "";
+}
+
 /* How long the device was idle, and the part that took most of it. */
 static double idle_of(const struct gmt_report *r, size_t *largest)
 {
@@ -224,6 +238,12 @@ static const char *cause_of(size_t part)
     return parts[part].title + sizeof(idle) - 1;
 }
 
+/* The parts are of all devices together: idle is when none of them works. */
+static const char *subject(const struct gmt_report *r)
+{
+    return r->device_idle_count > 1 ? "the GPUs are all" : "the GPU is";
+}
+
 const char *gmt_answer_idle(const struct gmt_report *r)
 {
     char share[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
@@ -235,13 +255,13 @@ const char *gmt_answer_idle(const struct gmt_report *r)
     gmt_format_percent(share, 100 * idle_of(r, &largest) / r->recorded_ns);
     const struct gmt_time_row *row = &r->time_parts[largest];
     if (!(row->ns >= SEEN_IN_A_FACTOR * r->recorded_ns) || row->place_count == 0) {
-        return gmt_arena_text(r->arena, "the GPU is idle for %s of the time", share);
+        return gmt_arena_text(r->arena, "%s idle for %s of the time", subject(r), share);
     }
-    return gmt_arena_text(
-        r->arena, "the GPU is idle for %s of the time, most of all for %s (%s)%s%s", share,
-        cause_of(largest), gmt_format_percent(most, 100 * row->ns / r->recorded_ns),
-        row->places[0].until != NULL ? ", " : ", at ",
-        gmt_call_place_name(r->arena, &row->places[0]));
+    return gmt_arena_text(r->arena, "%s idle for %s of the time, most of all for %s (%s)%s%s%s",
+                          subject(r), share, cause_of(largest),
+                          gmt_format_percent(most, 100 * row->ns / r->recorded_ns),
+                          row->places[0].until != NULL ? ", " : ", at ",
+                          gmt_call_place_name(r->arena, &row->places[0]), host_bound(r));
 }
 
 const char *gmt_answer_idle_short(const struct gmt_report *r)

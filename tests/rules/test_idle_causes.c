@@ -187,6 +187,22 @@ Test(idle_causes, are_found_in_their_planted_lengths)
     gmt_fixture_free(&fixture);
 }
 
+/* The verdict, in one sentence. */
+Test(idle_causes, are_summed_up_in_a_sentence)
+{
+    begin();
+    launch(5000, 1000, 100000);
+    wait_for(101000);
+    host(888000);
+    launch(4000, 1000, 1000);
+    wait_for(1000);
+    analyze();
+    cr_expect_str_eq(gmt_answer_idle(&fixture.report),
+                     "the GPU is idle for 89.9 % of the time, most of all for host code (88.8 %), "
+                     "at app.cu:42");
+    gmt_fixture_free(&fixture);
+}
+
 Test(idle_causes, name_the_function_that_ran_between_two_calls)
 {
     begin();
@@ -346,6 +362,7 @@ Test(idle_causes, are_those_of_each_device)
     cr_expect_gt(fixture.report.device_idle[0].ns[GMT_TIME_SYNC], 1.5e6);
     /* Of both together: idle is when neither works. */
     cr_expect_float_eq(part(GMT_TIME_HOST), 10 * 94e3, 1);
+    cr_expect_not_null(strstr(gmt_answer_idle(&fixture.report), "the GPUs are all idle for"));
     gmt_fixture_free(&fixture);
 }
 

@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/base/thresholds.h"
 #include "analyzer/price/price_launch.h"
+#include "analyzer/rules/common/host_loops.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "analyzer/trace/launch_rows.h"
 #include "libtrace/base/format.h"
@@ -33,13 +35,34 @@ static bool goes_on(const struct gmt_launch_rows *rows, size_t i)
            (double)(b->device_start_ns - a->device_end_ns) < GMT_LAUNCH_LOOP_NS;
 }
 
+/* Of a loop in which the host computes between the launches GM512 says all there is to say. */
+static bool is_host_bound(const struct gmt_host_loops *loops, const struct gmt_tl_launch *first,
+                          const struct gmt_tl_launch *last)
+{
+    struct gmt_interval calls = {first->call.begin_ns, last->call.end_ns};
+    double covered_ns = 0;
+
+    for (size_t i = 0; i < loops->count; i++) {
+        const struct gmt_host_loop *loop = &loops->rows[i];
+
+        if (gmt_host_loop_waits(loop)) {
+            covered_ns += gmt_intervals_overlap(loop->spans, loop->span_count, calls);
+        }
+    }
+    return covered_ns > (double)(calls.end_ns - calls.begin_ns) / 2;
+}
+
 static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
-                    const struct run *run, struct graph_sum *sums)
+                    const struct gmt_host_loops *loops, const struct run *run,
+                    struct graph_sum *sums)
 {
     const struct gmt_tl_launch *first = gmt_launch_rows_at(rows, run->first);
 
     if (run->n < GMT_LAUNCH_RUN_MIN ||
         run->gap_ns < GMT_LAUNCH_GAP_SHARE * (run->gap_ns + run->kernel_ns)) {
+        return;
+    }
+    if (is_host_bound(loops, first, gmt_launch_rows_at(rows, run->first + run->n - 1))) {
         return;
     }
     struct graph_sum *sum = &sums[first->class_index];
@@ -57,7 +80,7 @@ static void end_run(struct gmt_analysis *analysis, const struct gmt_launch_rows 
 }
 
 static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_rows *rows,
-                      struct graph_sum *sums)
+                      const struct gmt_host_loops *loops, struct graph_sum *sums)
 {
     struct run run = {.n = 0};
 
@@ -69,7 +92,7 @@ static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_row
                                    gmt_launch_rows_at(rows, i - 1)->device_end_ns);
         } else {
             if (run.n > 0) {
-                end_run(analysis, rows, &run, sums);
+                end_run(analysis, rows, loops, &run, sums);
             }
             run = (struct run){.first = i};
         }
@@ -80,7 +103,7 @@ static void find_runs(struct gmt_analysis *analysis, const struct gmt_launch_row
         run.kernel_ns += gmt_launch_time(launch);
     }
     if (run.n > 0) {
-        end_run(analysis, rows, &run, sums);
+        end_run(analysis, rows, loops, &run, sums);
     }
 }
 
@@ -143,10 +166,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_launch_rows *rows = gmt_analysis_launch_rows(analysis);
     struct graph_sum *sums = calloc(tl->class_count + 1, sizeof(*sums));
-    bool loaded = rows != NULL && sums != NULL;
+    const struct gmt_host_loops *loops = gmt_analysis_host_loops(analysis);
+    bool loaded = loops != NULL && rows != NULL && sums != NULL;
 
     if (loaded) {
-        find_runs(analysis, rows, sums);
+        find_runs(analysis, rows, loops, sums);
         for (size_t i = 0; i < tl->class_count; i++) {
             report(analysis, &tl->classes[i], &sums[i]);
         }

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* GM512: loops in which the host comes with the next launch only when the device has long been done with the one before. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyzer/price/price_launch.h"
+#include "analyzer/rules/common/host_loops.h"
+#include "libtrace/base/format.h"
+
+/* What the program is written in, by the modules on the stack. */
+enum dialect { DIALECT_CPP, DIALECT_TORCH, DIALECT_JAX, DIALECT_CUPY, DIALECT_PYTHON };
+
+static enum dialect dialect_of(const struct gmt_where *where)
+{
+    static const struct {
+        const char *mark;
+        enum dialect dialect;
+    } marks[] = {{"libtorch", DIALECT_TORCH}, {"/torch/", DIALECT_TORCH}, {"libc10", DIALECT_TORCH},
+                 {"/jaxlib/", DIALECT_JAX},   {"xla_", DIALECT_JAX},      {"/jax/", DIALECT_JAX},
+                 {"/cupy", DIALECT_CUPY}};
+    enum dialect dialect = DIALECT_CPP;
+
+    for (size_t i = 0; i < where->stack_depth; i++) {
+        const struct gmt_report_frame *frame = &where->stack[i];
+
+        for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++) {
+            if ((frame->module != NULL && strstr(frame->module, marks[k].mark) != NULL) ||
+                (frame->file != NULL && strstr(frame->file, marks[k].mark) != NULL)) {
+                return marks[k].dialect;
+            }
+        }
+        dialect = frame->interpreter ? DIALECT_PYTHON : dialect;
+    }
+    return dialect;
+}
+
+static void advise(struct gmt_finding *finding, enum dialect dialect)
+{
+    static const char capture[] =
+        "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
+        "step(stream);                           /* the launches of one iteration */\n"
+        "cudaStreamEndCapture(stream, &graph);\n"
+        "cudaGraphInstantiate(&exec, graph, 0);  /* once */\n"
+        "for (...) cudaGraphLaunch(exec, stream);";
+    static const struct {
+        const char *fix, *sketch;
+    } advices[] = {
+        [DIALECT_CPP] =
+            {"Capture the launches of an iteration into a CUDA graph once and launch that, or fuse "
+             "the kernels; move what the host computes between launches out of the loop.",
+             capture},
+        [DIALECT_TORCH] =
+            {"Compile the step with torch.compile(mode=\"reduce-overhead\"), which replays it as a "
+             "CUDA graph, or capture it with torch.cuda.graph; or give the GPU larger batches.",
+             "step = torch.compile(step, mode=\"reduce-overhead\")\n"
+             "for batch in loader:\n"
+             "    step(batch)    # fixed shapes, no .item() and no .cpu() inside"},
+        [DIALECT_JAX] = {"Put the whole step, or several by jax.lax.scan, into one function under "
+                         "jax.jit: what is "
+                         "outside of it is dispatched operation by operation.",
+                         "step = jax.jit(step, donate_argnums=0)\n"
+                         "for batch in batches:\n"
+                         "    state = step(state, batch)"},
+        [DIALECT_CUPY] = {"Capture the launches of an iteration into a CUDA graph "
+                          "(Stream.begin_capture) and launch "
+                          "that, or fuse element-wise operations with cupy.fuse.",
+                          "with stream:\n"
+                          "    stream.begin_capture()\n"
+                          "    step()\n"
+                          "    graph = stream.end_capture()\n"
+                          "for _ in range(n):\n"
+                          "    graph.launch(stream)"},
+        [DIALECT_PYTHON] = {
+            "Capture the launches of an iteration into a CUDA graph once and launch that: "
+            "torch.compile(mode=\"reduce-overhead\") or torch.cuda.graph in PyTorch, jax.jit "
+            "around the "
+            "step in JAX, begin_capture of a stream elsewhere.",
+            capture}};
+
+    finding->fix = advices[dialect].fix;
+    finding->sketch = advices[dialect].sketch;
+}
+
+static void price(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                  const struct gmt_host_loop *loop)
+{
+    double graph_ns = gmt_price_step_in_graph_ns(analysis->model);
+    bool known = isfinite(graph_ns);
+
+    gmt_finding_evidence(finding, "runs", "count", loop->stretches);
+    gmt_finding_evidence(finding, "launches", "count", loop->launches);
+    gmt_finding_evidence(finding, "launched_late", "percent", 100 * loop->late / loop->links);
+    gmt_finding_evidence(finding, "kernel_time", "ns", loop->kernel_ns);
+    gmt_finding_evidence(finding, "time_between_kernels", "ns", loop->idle_ns);
+    gmt_finding_evidence(finding, "host_code_between_launches", "ns", loop->code_ns);
+    gmt_finding_evidence(finding, "launch_calls", "ns", loop->period_ns - loop->code_ns);
+    gmt_finding_evidence(finding, "calibrated_step_in_graph", "ns", graph_ns);
+    finding->cost_ns = loop->kernel_ns + loop->idle_ns;
+    finding->method = known ? "time that the device waited for late launches, less what a step of "
+                              "the calibrated graph takes beyond "
+                              "its kernel, and what recording adds to a call"
+                            : "time that the device waited for late launches, less what a step of "
+                              "a graph took on an H200, and "
+                              "what recording adds to a call";
+    finding->confidence = known ? gmt_confidence_of_model(analysis->model)
+                                : GMT_CONFIDENCE_HEURISTIC;
+    gmt_finding_saving(finding, loop->low_ns, loop->best_ns, loop->idle_ns);
+}
+
+static void report(struct gmt_analysis *analysis, const struct gmt_host_loop *loop)
+{
+    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_tl_call *call = &tl->launches[loop->first].call;
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    char period[GMT_FORMAT_BYTES], kernel[GMT_FORMAT_BYTES], idle[GMT_FORMAT_BYTES];
+    char count[GMT_FORMAT_BYTES];
+
+    if (finding == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < loop->wait_count; i++) {
+        gmt_finding_claim(analysis, finding, loop->waits[i]);
+    }
+    struct gmt_where where = gmt_where_of_call(analysis, call);
+
+    advise(finding, dialect_of(&where));
+    finding->where = loop->has_place ? gmt_where_of_frame(analysis, call, loop->position) : where;
+    finding->where.api = where.api;
+    finding->headline = gmt_text(
+        analysis,
+        "a launch every %s, and kernels end after %s: the device waits %s for %s launches",
+        gmt_format_ns(period, loop->period_ns / loop->links),
+        gmt_format_ns(kernel, loop->kernel_ns / loop->links), gmt_format_ns(idle, loop->idle_ns),
+        gmt_format_count(count, loop->launches));
+    finding->sql = gmt_text(analysis,
+                            "SELECT begin_ns, end_ns, device_start_ns, device_end_ns, class_id "
+                            "FROM launch WHERE thread_id = %" PRId32
+                            " AND kind <> 'graph' ORDER BY begin_ns",
+                            call->thread);
+    finding->effort = GMT_EFFORT_MEDIUM;
+    price(analysis, finding, loop);
+    gmt_finding_emit(analysis, finding);
+}
+
+static enum gmt_outcome run(struct gmt_analysis *analysis)
+{
+    const struct gmt_host_loops *loops = gmt_analysis_host_loops(analysis);
+
+    if (loops == NULL) {
+        return gmt_could_not(analysis, "the launches could not be read");
+    }
+    for (size_t i = 0; i < loops->count; i++) {
+        if (gmt_host_loop_waits(&loops->rows[i])) {
+            report(analysis, &loops->rows[i]);
+        }
+    }
+    return GMT_OUTCOME_PASS;
+}
+
+extern const struct gmt_rule gmt_rule_host_bound;
+const struct gmt_rule gmt_rule_host_bound = {
+    .id = "GM512",
+    .slug = "host-bound",
+    .title = "The device waits for the host between launches",
+    .category = "launches",
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES,
+    .run = run};
