@@ -315,6 +315,7 @@ int gmt_page_finish(struct gmt_page *page, const struct gmt_model *model, const 
     if (rc == 0) {
         gmt_page_write_allocations(page);
         gmt_page_write_lines(page);
+        gmt_page_write_idle(page);
         /* Only now is it known which threads and return addresses occur. */
         rc = gmt_page_write_places(page);
     }

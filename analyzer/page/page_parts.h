@@ -92,6 +92,9 @@ int gmt_page_write_caller_frames(struct gmt_page *page, struct gmt_page_table *f
 int gmt_page_load_allocations(struct gmt_page *page);
 void gmt_page_write_allocations(struct gmt_page *page);
 
+/* Pieces of idle time, after gmt_page_load_places. */
+void gmt_page_write_idle(struct gmt_page *page);
+
 /* Of kernels whose instructions were counted. */
 void gmt_page_write_lines(struct gmt_page *page);
 

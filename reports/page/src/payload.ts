@@ -40,6 +40,15 @@ export interface Device {
   l2_bytes: number | null;
 }
 
+/** The innermost function that ran, or the calls around. */
+export interface IdlePlace {
+  label: string;
+  function: string | null;
+  file: string | null;
+  line: number | null;
+  until?: string;
+}
+
 /** More events than a page can hold: neighbours of one lane and kind were merged. */
 export interface Detail {
   events: number;
@@ -73,6 +82,8 @@ export interface Head {
   claims: Record<string, [number, number][]>;
   /** [begin, end] in ns from the origin, ascending: gmtrace held the program up. */
   own?: [number, number][];
+  /** Where the program was, of table `idle`, by index. */
+  idle_places?: IdlePlace[];
   detail: Detail | null;
   /** Text of the files of table source_line, by name; absent: no instruction was counted. */
   sources?: Record<string, string>;

@@ -293,7 +293,14 @@ export interface Report {
   /** That the program names; largest saving first. */
   ranges?: { name: string; count: number; findings: number; best_ns: number | null }[];
   /** null: not known. */
-  time?: { recorded_ns: number | null; note: string | null; parts: TimePart[] } | null;
+  time?: {
+    recorded_ns: number | null;
+    /** How much of it the GPU is idle, and for what most of all: a sentence without its end. */
+    idle?: string;
+    note: string | null;
+    parts: TimePart[];
+    devices?: { device: number; name: string | null; idle_ns: number | null; causes: Record<string, number | null> }[];
+  } | null;
   calls?: CallRow[];
   findings: Finding[];
   notes: Finding[];

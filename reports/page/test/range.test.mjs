@@ -7,7 +7,7 @@ import { makeFinding } from './reports.mjs';
 
 globalThis.addEventListener ??= () => undefined;
 const { parseRange, touches, within } = await load('span.ts');
-const { causesWithin } = await load('sections/idle/model.ts');
+const { causesWithin, placeName } = await load('sections/idle/model.ts');
 const { functionsOf, sitesOf } = await load('sections/api/model.ts');
 const { copiesOf, rowsOf } = await load('sections/transfers/model.ts');
 const { MEASURES } = await load('sections/calls/weights.ts');
@@ -27,10 +27,35 @@ const payload = payloadOf(
       { kind: 2, api: 1, begin: 200, host_ns: 5, device_start: 10, device_ns: 40, stack: 9, kernel: 0 },
       { kind: 3, api: 0, begin: 240, host_ns: 30, stack: 9 },
     ],
+    // Of the parts below: copy calls, launch latency, host code.
+    idle: [
+      { begin: 0, ns: 10, part: 1, place: 0, device: 0 },
+      { begin: 40, ns: 10, part: 1, place: 0, device: 0 },
+      { begin: 50, ns: 50, part: 3, place: 1, device: 0 },
+      { begin: 100, ns: 10, part: 2, place: 1, device: 0 },
+      { begin: 150, ns: 50, part: 3, place: 1, device: 0 },
+      { begin: 200, ns: 10, part: 2, place: 1, device: 0 },
+      { begin: 250, ns: 20, part: 3, place: 2, device: 0 },
+    ],
   },
-  { own: [[280, 300]] },
+  {
+    own: [[280, 300]],
+    idle_places: [
+      { label: 'load.cu:20', function: 'load', file: '/src/load.cu', line: 20 },
+      { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10 },
+      { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10, until: 'load.cu:20' },
+    ],
+  },
 );
 payload.head.report.kernels = [kernel];
+payload.head.report.time = {
+  parts: [
+    { name: 'kernels', title: 'kernels' },
+    { name: 'idle_copy_calls', title: 'idle: copy calls' },
+    { name: 'idle_launch_calls', title: 'idle: launch latency' },
+    { name: 'idle_host_code', title: 'idle: host code' },
+  ],
+};
 
 test('a range is two numbers, the second larger', () => {
   assert.deepEqual(parseRange('1,2'), [1, 2]);
@@ -39,21 +64,13 @@ test('a range is two numbers, the second larger', () => {
   assert.ok(touches([10, 20], 0, 10) && !touches([10, 20], 0, 9) && !touches([10, 20], 20, 30));
 });
 
-test('causes of idle time fill the range beside what the device did', () => {
-  const parts = causesWithin(payload, [0, 300]);
-  const ns = Object.fromEntries(parts.map((part) => [part.name, part.ns]));
-  assert.deepEqual(ns, {
-    idle_allocation: 0,
-    idle_module_loading: 0,
-    idle_copy_calls: 20, // before and after the copy
-    idle_launch_calls: 10,
-    idle_synchronization: 20, // of 30; the kernel ran for the rest
-    idle_other_calls: 0,
-    idle_host_code: 300 - 30 - 80 - 20 - 20 - 10 - 20,
-  });
-  const host = parts.at(-1);
-  assert.deepEqual([host.places[0].label, host.places[0].until], ['main.cu:10', 'main.cu:10']); // 5 + 50 + 5; and 50 after the copy
-  assert.equal(causesWithin(payload, [280, 300]).reduce((sum, part) => sum + part.ns, 0), 0); // gmtrace's
+test('causes of idle time are the pieces that lie in the range', () => {
+  const causes = (range) => Object.fromEntries(causesWithin(payload, range).map((part) => [part.name, part.ns]));
+  assert.deepEqual(causes([0, 300]), { idle_copy_calls: 20, idle_launch_calls: 20, idle_host_code: 120 });
+  assert.deepEqual(causes([45, 80]), { idle_copy_calls: 5, idle_launch_calls: 0, idle_host_code: 30 });
+  const host = causesWithin(payload, [0, 300]).at(-1);
+  assert.deepEqual(host.places.map(placeName), ['main.cu:10', 'between main.cu:10 and load.cu:20']);
+  assert.deepEqual([host.times, host.longest_ns], [3, 50]);
 });
 
 test('calls, copies and kernels are those that begin in the range', () => {

@@ -23,6 +23,7 @@ const page = await load(
     'axis',
     'events',
     'find',
+    'idle',
     'layout',
     'looks',
     'memory',
@@ -441,4 +442,22 @@ test('a range comes back from the address, and what is none is refused', () => {
   assert.deepEqual(page.parseRange(page.formatRange([12.34, 1e12])), [12.3, 1e12]);
   for (const text of ['', ',', '5', '9,3', 'a,b', '1,2,3', '0,Infinity'])
     assert.equal(page.parseRange(text), null, text);
+});
+
+test('a lane of a device says why it was idle, piece by piece', () => {
+  const time = { parts: [{ name: 'kernels', title: 'kernels' }, { name: 'idle_host_code', title: 'idle: host code' }] };
+  const idle = {
+    begin: ['delta', [0, 40, 100]],
+    ns: ['varint', [30, 10, 20]],
+    part: ['u8', [1, 1, 1]],
+    place: ['varint', [0, 0, 0]],
+    device: ['varint', [0, 1, 0]],
+  };
+  const rows = [{ ...LAUNCH, begin: 30, host_ns: 5, device_start: 0, device_ns: 70 }];
+  const model = modelOf(calls(rows, { report: { ...report(), time } }, { idle }));
+  const lane = model.lanes.find(({ kind }) => kind === 'idle');
+  assert.deepEqual([lane.device, lane.events, lane.title], [0, 2, 'idle, by cause']);
+  assert.deepEqual([5, 45, 105, 125].map((at) => page.idleAt(model, 0, at)), [0, -1, 2, -1]);
+  assert.equal(page.idleAt(model, 1, 45), 1);
+  assert.equal(page.causeOf(model, 2), 'host code');
 });

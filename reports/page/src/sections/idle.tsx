@@ -8,7 +8,7 @@ import { Table, type TableColumn } from '../parts/table';
 import { useRange } from '../range';
 import { rangeText } from '../span';
 import type { CallPlace, TimePart } from '../report';
-import { causesWithin } from './idle/model';
+import { causesWithin, placeName } from './idle/model';
 
 interface Row extends CallPlace {
   cause: string;
@@ -25,10 +25,6 @@ export function placesOf(parts: TimePart[]): Row[] {
     .filter(isIdle)
     .flatMap((part) => part.places.map((place) => ({ ...place, cause: causeOf(part) })))
     .sort((a, b) => (b.time_ns ?? 0) - (a.time_ns ?? 0));
-}
-
-export function placeName({ label, until }: CallPlace): string {
-  return until === undefined ? label : `between ${label} and ${until}`;
 }
 
 const causes = (recorded: number | null): TableColumn<TimePart>[] => [
@@ -89,8 +85,11 @@ export function Idle({ payload }: SectionProps) {
   return (
     <>
       <p>
-        Nothing ran on the device in this time{range !== null && ` ${rangeText(range)}`}. Where threads are in several calls at once, the first of these counts:
-        allocation, module loading, copies, launches, waits, others; host code is time in which no thread is in a call.
+        {report.time.idle !== undefined && range === null && `${report.time.idle[0].toUpperCase()}${report.time.idle.slice(1)}. `}
+        Nothing ran on the device in this time{range !== null && ` ${rangeText(range)}`}
+        {range !== null && (report.time.devices?.length ?? 0) > 1 && ' (the sum of all devices)'}. The cause is what the thread was in that
+        launched or copied next; host code is time in which it was in no call, at the innermost function that the calls before and
+        after have in common.
       </p>
       <Table id="i.causes" caption="Causes of idle time" columns={causes(whole)} rows={parts} sort="-ns" />
       <h3>By place</h3>

@@ -41,7 +41,7 @@ export function boxOf(model: Model, layout: Layout, scale: Scale, row: number, o
 
 export interface Hit {
   placed: PlacedLane;
-  /** Row of the table `call`; -1: the lane has no events of its own (own, busy, memory), or none is here. */
+  /** Row of the table `call`; -1: the lane has no events of its own (own, busy, idle, memory), or none is here. */
   row: number;
   /** Events in the block, of which the row is the longest. */
   count: number;
@@ -58,7 +58,7 @@ export function hitAt(layout: Layout, scale: Scale, x: number, y: number): Hit |
   const time = scale.time(x);
   const none = { placed, row: -1, count: 0, time };
   const track = placed.lane.tracks[depth];
-  if (track === undefined || placed.lane.kind === 'busy' || placed.lane.kind === 'own') return none;
+  if (track === undefined || ['busy', 'idle', 'own'].includes(placed.lane.kind)) return none;
   const level = levelFor(track, scale.perPixel / Math.max(1, devicePixelRatio));
   const block = blockAt(level, time, SLACK * scale.perPixel);
   if (block < 0) return none;

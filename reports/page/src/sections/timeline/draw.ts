@@ -11,6 +11,7 @@ import type { Lane, Model } from './model';
 import type { Palette } from './palette';
 import { lowerBound } from './sort';
 import { Strip, type Wide } from './strip';
+import { causeOf } from './idle';
 import { busyWithin } from './sums';
 
 /** What is drawn on top of the lanes. */
@@ -201,7 +202,11 @@ export class Painter {
       const room = Math.min(width, scale.left + (wide[i + 1]?.x0 ?? Infinity) / ratio - from);
       if (room < 28 || height < 11) continue;
       const { texts, cut } =
-        placed.lane.kind === 'own' ? { texts: ['gmtrace'], cut: false } : labelsOf(model, row, onHost);
+        placed.lane.kind === 'own'
+          ? { texts: ['gmtrace'], cut: false }
+          : placed.lane.kind === 'idle'
+            ? { texts: [causeOf(model, row)], cut: true }
+            : labelsOf(model, row, onHost);
       const whole = texts.find((each) => this.textWidth(each) <= room - 8);
       const text = whole ?? (cut ? this.fitted(texts[texts.length - 1], room - 8) : '');
       if (text === '') continue;

@@ -25,7 +25,7 @@ export interface Layout {
   headings: Heading[];
 }
 
-const HEIGHT: Record<LaneKind, number> = { thread: 20, own: 14, busy: 14, stream: 20, copies: 15, memory: 56 };
+const HEIGHT: Record<LaneKind, number> = { thread: 20, own: 14, busy: 14, idle: 14, stream: 20, copies: 15, memory: 56 };
 const STACKED = 15; // a track's height where a lane has several
 const GAP = 5;
 const HEADING = 20;

@@ -2,7 +2,8 @@
 // What colours and patterns mean: kinds of calls, and the kernels that take the most time.
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { shortKernel } from './events';
-import { colorOf, kernelLooks, kindLook, kindTitle, patternOf } from './looks';
+import { isIdle } from '../idle';
+import { causeLook, colorOf, kernelLooks, kindLook, kindTitle, patternOf } from './looks';
 import type { Model } from './model';
 import type { Palette } from './palette';
 
@@ -42,6 +43,7 @@ export function Legend({ model, palette, theme }: Props) {
     for (let i = 0; i < events.rows; i++) present[events.kind[i]] = 1;
     return names.kind.filter((_, i) => present[i] === 1);
   }, [events]);
+  const causes = model.idle.rows > 0 ? (report.time?.parts ?? []).filter(isIdle) : [];
   const kernels = [...new Map(report.kernels.map(({ name }) => [name, shortKernel(name)]))].slice(0, KERNELS);
   const looks = kernelLooks(report.kernels.map(({ name }) => name));
   const more = new Set(report.kernels.map(({ name }) => name)).size - kernels.length;
@@ -55,6 +57,15 @@ export function Legend({ model, palette, theme }: Props) {
           </li>
         ))}
       </ul>
+      {causes.length > 0 && (
+        <ul aria-label="Causes of idle time">
+          {causes.map(({ name, title }) => (
+            <li>
+              <Swatch look={causeLook(name)} palette={palette} theme={theme} /> {title}
+            </li>
+          ))}
+        </ul>
+      )}
       {kernels.length > 0 && (
         <ul aria-label="Kernels">
           {kernels.map(([name, short]) => (

@@ -32,6 +32,23 @@ const KINDS: Record<string, { look: number; title: string }> = {
 export const BUSY_LOOK = look(3, 'none');
 export const OWN_LOOK = look(7, 'rising');
 
+/** Causes of idle time: names of report.time.parts. */
+const CAUSES: Record<string, number> = {
+  idle_allocation: look(5, 'upright'),
+  idle_page_locking: look(5, 'rising'),
+  idle_module_loading: look(4, 'dots'),
+  idle_copy_calls: look(1, 'level'),
+  idle_launch_calls: look(3, 'none'),
+  idle_synchronization: look(8, 'rising'),
+  idle_other_calls: look(7, 'dots'),
+  idle_start_up: look(6, 'falling'),
+  idle_host_code: look(2, 'none'),
+};
+
+export function causeLook(name: string | undefined): number {
+  return CAUSES[name ?? ''] ?? CAUSES.idle_other_calls;
+}
+
 export function kindLook(kind: string): number {
   return (KINDS[kind] ?? KINDS.other).look;
 }

@@ -2,18 +2,20 @@
 // Lanes of the timeline: threads, gmtrace's own work, streams and copy engines of each device, when the device was busy, and
 // its memory in use. Built once; drawing and searching only read it.
 import type { Payload } from '../../payload';
+import { piecesOf, type Pieces } from '../idle/model';
 import { NODE, place, readEvents, shortKernel, threadName, type Events } from './events';
+import { idleLane } from './idle';
 import { BUSY_LOOK, kernelLooks, kindLook, OWN_LOOK } from './looks';
 import { readMemory, type MemoryCurve } from './memory';
 import { sortByKey } from './sort';
 import { buildTrack, stack, type Track } from './tracks';
 
-export type LaneKind = 'thread' | 'own' | 'busy' | 'stream' | 'copies' | 'memory';
+export type LaneKind = 'thread' | 'own' | 'busy' | 'idle' | 'stream' | 'copies' | 'memory';
 
 export interface Lane {
   kind: LaneKind;
   title: string;
-  /** Of streams, copies, busy and memory; -1: a thread, or gmtrace itself. */
+  /** Of streams, copies, busy, idle and memory; -1: a thread, or gmtrace itself. */
   device: number;
   /** Index of the thread or the stream; of the direction for copies; else -1. */
   of: number;
@@ -35,6 +37,8 @@ export interface Model {
   lanes: Lane[];
   /** By device. */
   busy: Map<number, Busy>;
+  /** When each device did nothing, and why. */
+  idle: Pieces;
   from: number;
   to: number;
   /** Depth of a row in its thread's lane, in its stream's, and in that of its copy engine. */
@@ -173,6 +177,7 @@ export function buildModel(payload: Payload): Model {
     events,
     lanes: [],
     busy: new Map(),
+    idle: piecesOf(payload),
     from,
     to,
     hostDepth: new Uint8Array(events.rows),
@@ -230,6 +235,8 @@ export function buildModel(payload: Payload): Model {
         memory: null,
       });
     }
+    const idle = idleLane(events, model.idle, device, span);
+    if (idle !== null) model.lanes.splice(all.length > 0 ? at + 1 : at, 0, idle);
     const copies = all.filter((row) => events.kind[row] === transfer);
     const directions = Float64Array.from(copies, (row) => events.direction[row]);
     for (const [direction, rows] of groupRows(directions, () => true)) {

@@ -2,10 +2,12 @@
 // What is under the pointer, in two lines beside it. The panel says the same to whoever uses keys.
 import { useEffect, useState } from 'preact/hooks';
 import { bytes, count, NOTHING, ns, rate } from '../../format';
+import { placeName } from '../idle/model';
 import { lengthText, placeText } from './axis';
 import type { Hit } from './blocks';
 import { apiOf, bandwidth, countOf, nameOf } from './events';
 import { usedAt } from './memory';
+import { causeOf, idleAt } from './idle';
 import type { Model } from './model';
 
 export interface Hover {
@@ -17,12 +19,25 @@ export interface Hover {
   span: number;
 }
 
+/** Why the device is idle at a time, for how long, and where the program is. */
+function idleLines(model: Model, device: number, time: number): string[] {
+  const row = idleAt(model, device, time);
+  if (row < 0) return [];
+  const place = model.events.head.idle_places?.[model.idle.place[row]];
+  return [
+    `idle: ${causeOf(model, row)}`,
+    ns(model.idle.ns[row]),
+    ...(place === undefined ? [] : [`${place.until === undefined ? 'at ' : ''}${placeName(place)}`]),
+  ];
+}
+
 function linesOf(model: Model, { hit, span }: Hover): string[] {
   const { events } = model;
   const { lane } = hit.placed;
   const at = placeText(hit.time, span, events.byOrder);
   if (lane.memory !== null) return [`${bytes(usedAt(lane.memory, hit.time))} in use`, `at ${at}`];
   if (lane.kind === 'own') return ['gmtrace itself', 'hatched: the program waited for it', `at ${at}`];
+  if (lane.kind === 'idle') return idleLines(model, lane.device, hit.time);
   if (hit.row < 0) return [];
   const { row } = hit;
   const onHost = lane.kind === 'thread';

@@ -54,6 +54,7 @@ export function TimeBar({ report }: { report: Report }) {
           </li>
         ))}
       </ul>
+      {time.idle !== undefined && <p>{`${time.idle[0].toUpperCase()}${time.idle.slice(1)}.`}</p>}
       {time.note !== null && <p class="dim">{`${time.note[0].toUpperCase()}${time.note.slice(1)}.`}</p>}
     </figure>
   );
