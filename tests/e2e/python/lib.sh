@@ -17,39 +17,49 @@ have = "%d.%d" % sys.version_info[:2]
 sys.exit(have != want or free != bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' "$version" 2>/dev/null
 }
 
-# Where a fetched one has its libraries, and its modules.
-libraries='' home=''
+# The command `python`, and where a fetched one has its libraries and its modules.
+python=() libraries='' home=''
 
-# find_python VERSION: sets `python`, a command. Looked for among GMT_PYTHONS (paths), what is installed, pyenv's, and
-# Debian's packages. The test is skipped where there is none.
-find_python() {
-    mkdir -p "$GMT_BUILD/tests/e2e/python"
-    local version=$1 candidate root=$GMT_BUILD/tests/e2e/python/$1 loader
-    for candidate in ${GMT_PYTHONS-} "$(command -v "python$version")" "/usr/bin/python$version" /usr/local/bin/"python$version" \
-        "${PYENV_ROOT:-$HOME/.pyenv}/versions/${version%t}".*/bin/python3; do
-        python=("$candidate")
-        if [ -x "$candidate" ] && is_version "$version" "$candidate"; then
-            return
+# find_pythons VERSION: sets `found` to the interpreters of this machine, each once: among GMT_PYTHONS (paths), what is
+# installed, and pyenv's.
+find_pythons() {
+    local candidate file
+    found=()
+    for candidate in ${GMT_PYTHONS-} "$(command -v "python$1")" "/usr/bin/python$1" "/usr/local/bin/python$1" \
+        "${PYENV_ROOT:-$HOME/.pyenv}/versions/${1%t}".*/bin/python3; do
+        if [ -x "$candidate" ] && is_version "$1" "$candidate"; then
+            # Past a chooser's script.
+            file=$("$candidate" -c 'import os, sys; print(os.path.realpath(sys.executable))')
+            [[ " ${found[*]-} " == *" $file "* ]] || found+=("$file")
         fi
     done
-    flock "$GMT_BUILD/tests/e2e/python" "$here/fetch" "$version" "$root" >fetch.log 2>&1 ||
-        skip "no CPython $version: $(tail -n 1 fetch.log)"
-    root=$root/root
-    python=("$root/python")
+}
+
+# use_fetched VERSION: sets `python` to the one that Debian has, which is another build: static, stripped, optimized at link time.
+# 1: it has none, and fetch.log says why.
+use_fetched() {
+    local folder=$GMT_BUILD/tests/e2e/python/$1 root loader
+    mkdir -p "${folder%/*}"
+    flock "${folder%/*}" "$here/fetch" "$1" "$folder" >fetch.log 2>&1 || return 1
+    root=$folder/root
     if [ -x "$root/python" ]; then # built here
+        python=("$root/python")
         return
     fi
-    home=$root/usr
     # By its own loader and C library, which may be newer than this system's; a Debian before these had /usr/lib64 on this one's.
+    home=$root/usr
     loader=$root/usr/lib64/ld-linux-x86-64.so.2
-    python=("$root/usr/bin/python$version")
+    python=("$root/usr/bin/python$1")
     libraries=$root/usr/lib/x86_64-linux-gnu
     if [ -x "$loader" ]; then
         libraries=$root/lib/x86_64-linux-gnu:$libraries:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu
         python=("$loader" --library-path "$SIM_LIB:$libraries" "${python[@]}")
         libraries=
     fi
-    (at_home && LD_LIBRARY_PATH=$libraries is_version "$version" "${python[@]}") || skip "the CPython $version of Debian does not run here"
+    (at_home && LD_LIBRARY_PATH=$libraries is_version "$1" "${python[@]}") || {
+        echo "Debian's does not run here" >fetch.log
+        return 1
+    }
 }
 
 at_home() {
@@ -62,7 +72,7 @@ in_python() {
     shift
     (
         at_home
-        LD_LIBRARY_PATH=$SIM_LIB${libraries:+:$libraries} LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=${OUTPUT:-$work/$name.db} \
+        LD_LIBRARY_PATH=$SIM_LIB${libraries:+:$libraries} LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=${OUTPUT:-$PWD/$name.db} \
             run "$name" "${python[@]}" "$@"
     )
     equal "exit status of $name" 0 "$(cat "$name.status")"
