@@ -21,6 +21,8 @@
 #include "preload/unwind/walk.h"
 
 #define INTERN_SLOTS 65536u /* a power of two; half of them are used */
+#define MERGED_MOST \
+    (INTERN_SLOTS / 8 * 3) /* with Python's lines; what is left is for native stacks */
 #define MERGED_WORDS (GMT_STACK_FRAMES + GMT_PYTHON_FRAMES)
 #define LOADER_CHECK_CALLS 256u /* of one thread: looks for unloaded objects this often */
 
@@ -140,6 +142,9 @@ static uint32_t add_chain(const struct gmt_walk *walk, uint64_t hash, unsigned s
     if (id == INTERN_SLOTS / 2) {
         gmt_spool_loss("stack not kept", "more different stacks than the table holds", 1);
     }
+    if (id == MERGED_MOST && walk->salt != 0) {
+        gmt_spool_loss("lines of Python not kept", "more different stacks than the table holds", 1);
+    }
     atomic_store_explicit(&table[slot].id, id, memory_order_relaxed);
     atomic_store_explicit(&table[slot].hash, hash, memory_order_release);
     return id;
@@ -162,6 +167,19 @@ static uint32_t find(uint64_t hash, unsigned *slot)
             return 0;
         }
     }
+}
+
+/* The same; a stack that is new when there are many is kept without Python's lines: its salt is taken away. */
+static uint32_t find_or_reduce(struct gmt_walk *walk, uint64_t *hash, unsigned *slot)
+{
+    *hash = hash_of(walk);
+    uint32_t id = find(*hash, slot);
+    if (id == 0 && walk->salt != 0 && interned_count >= MERGED_MOST) {
+        walk->salt = 0;
+        *hash = hash_of(walk);
+        id = find(*hash, slot);
+    }
+    return id;
 }
 
 static void walk_held(void *walk)
@@ -187,9 +205,9 @@ static uint32_t intern(struct gmt_walk *walk)
     if (walk->salt == 0 && walk->low != UINTPTR_MAX && gmt_stack_is_own(walk->frame)) {
         walk->salt = gmt_python_here();
     }
-    uint64_t hash = hash_of(walk);
+    uint64_t hash = 0;
     if (walk->depth != 0) {
-        id = find(hash, &slot);
+        id = find_or_reduce(walk, &hash, &slot);
     }
     if (id == 0 && walk->depth != 0 && interned_count < INTERN_SLOTS / 2) {
         id = add_chain(walk, hash, slot);
@@ -200,6 +218,7 @@ static uint32_t intern(struct gmt_walk *walk)
 
 uint32_t gmt_stack_here(const void *frame)
 {
+    uint64_t hash;
     unsigned slot;
     if (gmt_options.stacks == GMT_STACKS_OFF || frame == NULL) {
         return 0;
@@ -222,7 +241,7 @@ uint32_t gmt_stack_here(const void *frame)
         }
         gmt_walk_known(&walk);
         bool is_whole = walk.end != GMT_WALK_MISSED;
-        uint32_t id = is_whole ? find(hash_of(&walk), &slot) : 0;
+        uint32_t id = is_whole ? find_or_reduce(&walk, &hash, &slot) : 0;
         if (id != 0) {
             gmt_chains_put(&walk, id);
             return id;
