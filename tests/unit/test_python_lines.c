@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "preload/python/lines.h"
 
@@ -39,10 +40,11 @@ static unsigned check_recording(const char *version)
     size_t count = 0;
     int first = 0, offset, expected;
     unsigned checked = 0;
-    (void)snprintf(path, sizeof(path), GMT_SOURCE_DIR "/tests/data/python_lines/%s.txt", version);
-    FILE *file = fopen(path, "r");
+    (void)snprintf(path, sizeof(path), GMT_SOURCE_DIR "/tests/data/python_lines/%s.txt.gz",
+                   version);
+    gzFile file = gzopen(path, "r");
     cr_assert_not_null(file, "%s", path);
-    while (fgets(line, sizeof(line), file) != NULL) {
+    while (gzgets(file, line, sizeof(line)) != NULL) {
         if (sscanf(line, "%d %d", &offset, &expected) == 2) {
             cr_expect_eq(gmt_python_line_of(table, bytes, count, first, offset), expected,
                          "%s: instruction at %d of a code object from line %d", version, offset,
@@ -53,7 +55,7 @@ static unsigned check_recording(const char *version)
             count = bytes_of(hex, bytes);
         }
     }
-    (void)fclose(file);
+    (void)gzclose(file);
     return checked;
 }
 
