@@ -200,7 +200,7 @@ int gmt_page_gather_calls(struct gmt_page *page)
     size_t most = tl->copy_count + tl->launch_count + tl->node_count + 2 * page->memory.count +
                   page->other_count;
 
-    page->calls = malloc((most + 1) * sizeof(*page->calls));
+    page->calls = calloc(most + 1, sizeof(*page->calls));
     if (page->calls == NULL) {
         return -ENOMEM;
     }

@@ -19,20 +19,18 @@ enum left_out { LEFT_OUT_NONE, LEFT_OUT_COPIES, LEFT_OUT_LAUNCHES };
 
 static const struct call_source {
     enum gmt_page_kind kind;
-    const char *sql;
     enum left_out of;
+    const char *sql;
 } sources[] = {
-    {GMT_PAGE_MEMSET,
+    {GMT_PAGE_MEMSET, LEFT_OUT_NONE,
      GMT_COLUMNS "bytes, device_start_ns, device_end_ns FROM memset "
-                 "WHERE result = 0 AND capturing = 0",
-     LEFT_OUT_NONE},
-    {GMT_PAGE_SYNC, GMT_COLUMNS GMT_NOTHING "FROM sync", LEFT_OUT_NONE},
-    {GMT_PAGE_OTHER,
-     GMT_COLUMNS "CASE WHEN result = 0 AND capturing = 0 THEN bytes END, NULL, NULL FROM api_call",
-     LEFT_OUT_NONE},
-    {GMT_PAGE_OTHER, GMT_COLUMNS GMT_NOTHING "FROM transfer" GMT_IDLE, LEFT_OUT_COPIES},
-    {GMT_PAGE_OTHER, GMT_COLUMNS GMT_NOTHING "FROM memset" GMT_IDLE, LEFT_OUT_NONE},
-    {GMT_PAGE_OTHER, GMT_COLUMNS GMT_NOTHING "FROM launch" GMT_IDLE, LEFT_OUT_LAUNCHES},
+                 "WHERE result = 0 AND capturing = 0"},
+    {GMT_PAGE_SYNC, LEFT_OUT_NONE, GMT_COLUMNS GMT_NOTHING "FROM sync"},
+    {GMT_PAGE_OTHER, LEFT_OUT_NONE,
+     GMT_COLUMNS "CASE WHEN result = 0 AND capturing = 0 THEN bytes END, NULL, NULL FROM api_call"},
+    {GMT_PAGE_OTHER, LEFT_OUT_COPIES, GMT_COLUMNS GMT_NOTHING "FROM transfer" GMT_IDLE},
+    {GMT_PAGE_OTHER, LEFT_OUT_NONE, GMT_COLUMNS GMT_NOTHING "FROM memset" GMT_IDLE},
+    {GMT_PAGE_OTHER, LEFT_OUT_LAUNCHES, GMT_COLUMNS GMT_NOTHING "FROM launch" GMT_IDLE},
 };
 
 static bool is_empty(const struct gmt_timeline *tl, const struct call_source *source)

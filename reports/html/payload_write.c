@@ -207,14 +207,14 @@ static int collect(const char *text, size_t bytes, void *context)
 }
 
 /* A part of the stream, and what it was made of. */
-struct part {
+struct gzip_part {
     struct gmt_payload_bytes packed;
     uint32_t check;
     uint64_t bytes;
 };
 
 /* The head's length stands before it, so it is compressed first. */
-static int pack_head(struct part *head, const struct gmt_payload *payload,
+static int pack_head(struct gzip_part *head, const struct gmt_payload *payload,
                      const struct gmt_report *report)
 {
     struct gmt_packer packer;
@@ -243,7 +243,7 @@ static void put_number(unsigned char *at, uint64_t number, int bytes)
 }
 
 /* gzip's header, and the container's start as a block of deflate that is not compressed. */
-static int put_start(struct sink *sink, const struct part *head, struct part *all)
+static int put_start(struct sink *sink, const struct gzip_part *head, struct gzip_part *all)
 {
     unsigned char gzip[10] = {0x1f, 0x8b, 8}, block[5 + GMT_START_BYTES] = {0};
     unsigned char *start = block + 5;
@@ -259,7 +259,7 @@ static int put_start(struct sink *sink, const struct part *head, struct part *al
     return rc == 0 ? put(sink, block, sizeof(block)) : rc;
 }
 
-static void join(struct part *all, uint32_t check, uint64_t bytes)
+static void join(struct gzip_part *all, uint32_t check, uint64_t bytes)
 {
     all->check = (uint32_t)crc32_combine(all->check, check, (z_off_t)bytes);
     all->bytes += bytes;
@@ -278,7 +278,7 @@ static uint64_t packed_bytes(const struct gmt_payload *payload)
 }
 
 /* The tables that were not packed yet: compressed on their way to the file. */
-static int put_rest(struct sink *sink, const struct gmt_payload *payload, struct part *all)
+static int put_rest(struct sink *sink, const struct gmt_payload *payload, struct gzip_part *all)
 {
     struct gmt_packer packer;
     int rc = gmt_packer_begin(&packer, put, sink);
@@ -297,7 +297,7 @@ static int put_rest(struct sink *sink, const struct gmt_payload *payload, struct
 }
 
 /* gzip's trailer. */
-static int put_end(struct sink *sink, const struct part *all)
+static int put_end(struct sink *sink, const struct gzip_part *all)
 {
     unsigned char end[8];
 
@@ -310,7 +310,7 @@ static int put_end(struct sink *sink, const struct part *all)
 int gmt_payload_write(const struct gmt_payload *payload, const struct gmt_report *report, FILE *out)
 {
     struct sink sink = {.out = out};
-    struct part head = {0}, all = {0};
+    struct gzip_part head = {0}, all = {0};
     int rc = payload->failed ? -ENOMEM : pack_head(&head, payload, report);
 
     if (rc == 0) {
