@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/page/page_parts.h"
 #include "analyzer/trace/query.h"
 #include "reports/json/json_values.h"
@@ -81,15 +82,20 @@ static json_t *names_of(struct gmt_page *page)
                      list_of(gmt_memory_kind_name, GMT_ALLOC_KIND_COUNT));
 }
 
-static int compare_lengths(const void *a, const void *b)
+/* Which claims are the longest, in order[..][1]; of those of one length, the first in time go before. */
+static void order_claims(const struct gmt_finding *f, int64_t (*order)[2])
 {
-    const struct gmt_interval *x = a, *y = b;
-    int64_t p = x->end_ns - x->begin_ns, q = y->end_ns - y->begin_ns;
-
-    if (p != q) {
-        return p < q ? 1 : -1;
+    for (size_t k = 0; k < f->claim_count; k++) {
+        order[k][0] = f->claims[k].begin_ns;
+        order[k][1] = (int64_t)k;
     }
-    return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+    gmt_sort_pairs(order, f->claim_count);
+    for (size_t k = 0; k < f->claim_count; k++) {
+        const struct gmt_interval *claim = &f->claims[order[k][1]];
+
+        order[k][0] = claim->begin_ns - claim->end_ns;
+    }
+    gmt_sort_pairs(order, f->claim_count);
 }
 
 static void add_claims(const struct gmt_page *page, json_t *claims,
@@ -97,25 +103,24 @@ static void add_claims(const struct gmt_page *page, json_t *claims,
 {
     for (size_t i = 0; i < n; i++) {
         const struct gmt_finding *f = &findings[i];
-        struct gmt_interval *sorted = calloc(f->claim_count + 1, sizeof(*sorted));
+        int64_t(*order)[2] = calloc(f->claim_count + 1, sizeof(*order));
         json_t *array = json_array();
 
-        if (sorted == NULL) {
+        if (order == NULL) {
             page->payload->failed = true;
             json_decref(array);
             return;
         }
-        if (f->claim_count > 0) {
-            memcpy(sorted, f->claims, f->claim_count * sizeof(*sorted));
-        }
-        qsort(sorted, f->claim_count, sizeof(*sorted), compare_lengths);
+        order_claims(f, order);
         for (size_t k = 0; k < f->claim_count && k < most; k++) {
-            json_array_append_new(
-                array, json_pack("[II]", (json_int_t)gmt_page_time(page, sorted[k].begin_ns),
-                                 (json_int_t)gmt_page_time(page, sorted[k].end_ns)));
+            const struct gmt_interval *claim = &f->claims[order[k][1]];
+
+            json_array_append_new(array, json_pack("[II]",
+                                                   (json_int_t)gmt_page_time(page, claim->begin_ns),
+                                                   (json_int_t)gmt_page_time(page, claim->end_ns)));
         }
         json_object_set_new(claims, f->fingerprint, array);
-        free(sorted);
+        free(order);
     }
 }
 

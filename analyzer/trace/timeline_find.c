@@ -11,6 +11,10 @@ uint64_t gmt_timeline_site(const struct gmt_timeline *tl, int64_t stack_id, uint
     if (stack_id <= 0) {
         return caller;
     }
+    /* Ids are given out one by one: most stand where their number says. */
+    if ((uint64_t)stack_id <= high && tl->stack_sites[stack_id - 1].stack_id == stack_id) {
+        return tl->stack_sites[stack_id - 1].site;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -36,6 +40,10 @@ static int compare_classes(const void *a, const void *b)
 int32_t gmt_timeline_class(const struct gmt_timeline *tl, int64_t id)
 {
     struct gmt_tl_class key = {.id = id};
+
+    if (id > 0 && (uint64_t)id <= tl->class_count && tl->classes[id - 1].id == id) {
+        return (int32_t)(id - 1); /* as above */
+    }
     const struct gmt_tl_class *found = bsearch(&key, tl->classes, tl->class_count,
                                                sizeof(*tl->classes), compare_classes);
 
