@@ -217,6 +217,44 @@ static bool staged(void)
     return all(out, 0x01010101);
 }
 
+/* The host waits for one stream while another has work of before. */
+static bool waits_for_one(void)
+{
+    for (unsigned i = 0; i < 8; i++) {
+        add(v, c, c, 1);
+    }
+    add(s, b, a, 5);
+    OK(cuStreamSynchronize(s));
+    add(u, b, b, 1);
+    fetch(u, b);
+    bool right = all(out, 6);
+    fetch(v, c);
+    return right && all(out, 8);
+}
+
+/* Memory that one stream has freed may be what another gets. */
+static bool reused(void)
+{
+    const size_t large = (size_t)2
+                         << 20; /* the device gets such memory at the address that was freed last */
+    bool right = true;
+    for (unsigned i = 0; i < 10; i++) {
+        CUdeviceptr memory, next;
+        OK(cuMemAllocAsync(&memory, large, s));
+        OK(cuMemsetD32Async(memory, i, WORDS, s));
+        OK(cuMemFreeAsync(memory, s));
+        OK(cuMemAllocAsync(&next, large, u));
+        OK(cuMemsetD32Async(next, i + 1, WORDS, u));
+        add(u, b, next, 1);
+        OK(cuMemFreeAsync(next, u));
+        if (i % 3 == 0) {
+            fetch(u, b);
+            right &= all(out, i + 2);
+        }
+    }
+    return right;
+}
+
 /* Launched often enough to be made step by step: each turn a = a + 1, b = a + 2, c = b + 3, a = c. */
 static bool steps(void)
 {
@@ -254,10 +292,10 @@ static bool in_place(void)
 #name, name \
     }
 const struct program programs[] = {
-    PROGRAM(two_streams),  PROGRAM(copy_out),  PROGRAM(copy_in),        PROGRAM(polls),
-    PROGRAM(legacy_first), PROGRAM(fork_join), PROGRAM(captured),       PROGRAM(double_buffer),
-    PROGRAM(steps),        PROGRAM(in_place),  PROGRAM(stream_ordered), PROGRAM(host_function),
-    PROGRAM(staged),
+    PROGRAM(two_streams),    PROGRAM(copy_out),      PROGRAM(copy_in),  PROGRAM(polls),
+    PROGRAM(legacy_first),   PROGRAM(fork_join),     PROGRAM(captured), PROGRAM(double_buffer),
+    PROGRAM(waits_for_one),  PROGRAM(reused),        PROGRAM(steps),    PROGRAM(in_place),
+    PROGRAM(stream_ordered), PROGRAM(host_function), PROGRAM(staged),
 };
 const size_t program_count = sizeof programs / sizeof programs[0];
 
