@@ -59,6 +59,7 @@ static struct {
     CUdeviceptr words[MODEL_WORDS];
     unsigned expected[MODEL_WORDS]; /* when all is done in the order of the calls */
     CUfunction mix;
+    bool apart;                    /* each stream has a word of its own: nothing conflicts */
     volatile int done[MODEL_MOST]; /* log numbers, in the order in which they came */
     volatile int done_count;
     int logs, known; /* log numbers given out; how many of `done` the model knows */
@@ -135,6 +136,9 @@ static void act(void)
 {
     struct action action = draw_action();
     int stream = (int)draw(MODEL_STREAMS), log = action.kind == LOG ? t.logs++ : -1;
+    if (t.apart) {
+        action.to = action.from = (unsigned)stream;
+    }
     int number = model_append(&t.model, stream, reads_of(&action), writes_of(&action), log);
     if (log >= 0) {
         t.operation_of[log] = number;
@@ -210,7 +214,7 @@ static void launch_graph(void)
 static void reuse(void)
 {
     unsigned word = draw(MODEL_WORDS);
-    if (draw(2) == 0) {
+    if (draw(2) == 0 && !t.apart) {
         OK(cuMemFree(t.words[word]));
         model_see_all(&t.model);
         OK(cuMemAlloc(&t.words[word], 4));
@@ -344,6 +348,7 @@ static void run(const char *report)
     setenv("SIMGPU_ORDER", text, 1);
     setenv("SIMGPU_ORDER_REPORT", report, 1);
     t.random = program + 1;
+    t.apart = program % 3 == 1;
     bool careful = program % 3 == 0; /* such programs wait often, and have no conflicts at times */
     begin();
     for (int step = 0; step < STEPS && t.model.count < MODEL_MOST - 30; step++) {
@@ -353,7 +358,7 @@ static void run(const char *report)
             act();
         } else if (what < 15) {
             use_event();
-        } else if (what < 16) {
+        } else if (what < 16 && !t.apart) {
             launch_graph();
         } else if (what < 17) {
             reuse();
