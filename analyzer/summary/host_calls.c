@@ -176,7 +176,7 @@ static int mark_loading(struct gmt_host_calls *calls, const struct gmt_timeline 
     struct gmt_query query;
     size_t at = 0;
     int rc = gmt_query_open(&query, tl->db,
-                            "SELECT begin_ns, thread_id, end_ns - begin_ns, min(id) FROM launch "
+                            "SELECT begin_ns, thread_id, end_ns, min(id) FROM launch "
                             "WHERE kernel_id IS NOT NULL AND result = 0 AND capturing = 0 "
                             "GROUP BY kernel_id ORDER BY begin_ns");
 
@@ -184,7 +184,7 @@ static int mark_loading(struct gmt_host_calls *calls, const struct gmt_timeline 
         int64_t begin_ns = gmt_query_instant(&query, 0);
         int32_t thread = gmt_query_id(&query, 1);
 
-        if ((double)gmt_query_int(&query, 2) < GMT_LOADING_LAUNCH_NS) {
+        if ((double)(gmt_query_instant(&query, 2) - begin_ns) < GMT_LOADING_LAUNCH_NS) {
             continue;
         }
         while (at < calls->count && calls->rows[at].begin_ns < begin_ns) {
