@@ -35,7 +35,9 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
 {
     char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (isfinite(f->saving.best_ns)) {
+    if (f->modelled) {
+        fprintf(out, "about %s, modelled", gmt_format_ns(text, f->saving.best_ns));
+    } else if (isfinite(f->saving.best_ns)) {
         fprintf(out, "%s (%s)", gmt_format_ns(text, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
     } else if (f->saved_peak_bytes > 0) {
@@ -43,9 +45,10 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
     } else if (f->excess_bytes > 0) {
         fprintf(out, "%s of unnecessary traffic", gmt_format_bytes(text, f->excess_bytes));
     } else if (isfinite(f->at_most_ns)) {
-        fprintf(out, "at most %s", gmt_format_ns(text, f->at_most_ns));
+        fprintf(out, "at most %s%s", gmt_format_ns(text, f->at_most_ns),
+                f->modelled ? ", modelled" : "");
     } else {
-        fputs(r->simulated ? GMT_SIMULATED_TIME : "not priced", out);
+        fputs(r->simulated ? gmt_simulated_time(r) : "not priced", out);
     }
 }
 
@@ -56,7 +59,9 @@ static void head(FILE *out, const struct gmt_report *r)
     char line[GMT_OWN_TIME_BYTES];
 
     fprintf(out, "### gmtrace: %zu finding%s", r->finding_count, r->finding_count == 1 ? "" : "s");
-    if (r->combined.best_ns > 0) {
+    if (r->combined.best_ns > 0 && r->modelled) {
+        fprintf(out, ", together about %s, modelled", gmt_format_ns(wall, r->combined.best_ns));
+    } else if (r->combined.best_ns > 0) {
         fprintf(out, ", together about %s (%s of the run)",
                 gmt_format_ns(wall, r->combined.best_ns),
                 gmt_format_percent(share, 100 * r->combined.share));
@@ -67,11 +72,15 @@ static void head(FILE *out, const struct gmt_report *r)
     gmt_markdown_plain(out, r->device_name != NULL ? r->device_name : "no GPU");
     fputs("\n\n", out);
     if (r->simulated) {
-        fputs("*" GMT_SIMULATED_BADGE "*\n\n", out);
+        fputc('*', out);
+        gmt_markdown_plain(out, gmt_simulated_badge(r));
+        fputs("*\n\n", out);
     }
-    fputs("| wall time | GPU busy | copies | kernels | peak device memory |\n"
-          "|---:|---:|---:|---:|---:|\n",
-          out);
+    const char *modelled = r->modelled ? ", modelled" : "";
+    fprintf(out,
+            "| wall time | GPU busy | copies%s | kernels%s | peak device memory |\n"
+            "|---:|---:|---:|---:|---:|\n",
+            modelled, modelled);
     fprintf(out, "| %s | %s | %s | %s | %s |\n\n", gmt_format_ns(wall, r->wall_ns),
             gmt_format_percent(busy, 100 * r->gpu_busy_ns / r->wall_ns),
             gmt_format_ns(copies, r->copy_ns), gmt_format_ns(kernels, r->kernel_ns),
@@ -308,8 +317,10 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     fputs(f->line_count > 0 ? "\n" : "", out);
     fputs("**Saving** ", out);
     if (isfinite(f->saving.best_ns)) {
-        fprintf(out, "%s to %s, %s: ", gmt_format_ns(low, f->saving.low_ns),
-                gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence));
+        /* The method of what is modelled says so, and for which device. */
+        fprintf(out, "%s to %s, %s%s", gmt_format_ns(low, f->saving.low_ns),
+                gmt_format_ns(high, f->saving.high_ns),
+                f->modelled ? "" : gmt_confidence_words(r, f->confidence), f->modelled ? "" : ": ");
     }
     gmt_markdown_plain(out, f->method);
     fputs("\n\n", out);

@@ -276,6 +276,7 @@ static json_t *properties(const struct gmt_finding *f)
     json_object_set_new(json, "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "method", gmt_json_text(f->method));
+    json_object_set_new(json, "modelled", json_boolean(f->modelled));
     for (size_t i = 0; i < f->evidence_count; i++) {
         json_object_set_new(evidence, f->evidence[i].name,
                             json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
@@ -297,7 +298,10 @@ static json_t *said(const struct gmt_finding *f)
         return NULL;
     }
     fprintf(out, "%s.", f->headline);
-    if (isfinite(f->saving.best_ns)) {
+    if (f->modelled) {
+        fprintf(out, " Saves about %s, modelled from exact counts.",
+                gmt_format_ns(time, f->saving.best_ns));
+    } else if (isfinite(f->saving.best_ns)) {
         fprintf(out, " Saves about %s (%s of the run).", gmt_format_ns(time, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
     }

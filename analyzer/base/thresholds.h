@@ -169,6 +169,9 @@
 #define GMT_LOADS_IN_FLIGHT 4.0
 /* Error of a predicted kernel time, in points of run time: on top of the measured spread. */
 #define GMT_MODEL_UNCERTAINTY 0.05
+/* Modelled times of traces without a GPU are within this factor of an H200's for four of five kernels
+ * (docs/modelled-prices.md): intervals of their savings reach as far. */
+#define GMT_MODELLED_FACTOR 2.0
 /* At this share of the roof that the calibration reached, nothing is left to gain. */
 #define GMT_AT_ROOF 0.90
 /* More occupancy has to promise this factor in bandwidth before it is worth a word. */
@@ -252,6 +255,7 @@
 #define GMT_STAGED_MIN_SHARE (1.0 / 64)
 /* Latency of a shared load against that of a hit in L1: 23 and 33 cycles on GH100. */
 #define GMT_SHARED_LATENCY_SHARE 0.7
+#define GMT_L1_HIT_CYCLES 33.0
 /* A fix that a reader has to believe: how much of the predicted gain is taken for certain. */
 #define GMT_SERIAL_CERTAIN 0.5
 /* ---- shapes of launches ---- */

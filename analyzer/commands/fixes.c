@@ -29,7 +29,7 @@ struct fixes {
         *all_times;   /* of the first trace alone: what the first and all findings bring */
     const char *none; /* what no findings mean, of the first trace with work in it */
     bool has_work;
-    bool simulated, priced;
+    bool simulated, priced, modelled;
 };
 
 static const char *how_of(struct gmt_arena *arena, const struct gmt_report *r,
@@ -87,7 +87,8 @@ static int gather(struct fixes *fixes, const struct gmt_analyze_options *options
 
         fixes->analysed++;
         fixes->findings += r->finding_count;
-        fixes->simulated |= r->simulated;
+        fixes->simulated |= r->simulated && !r->modelled;
+        fixes->modelled |= r->modelled;
         if (!fixes->has_work) {
             fixes->none = gmt_answer_none(r);
             fixes->has_work = gmt_answer_has_work(r);
@@ -116,6 +117,8 @@ static void print_title(const struct fixes *fixes, size_t shown, bool alone)
 {
     if (fixes->simulated) {
         gmt_say(stdout, "do first, by unnecessary work (the software device has no times):\n");
+    } else if (fixes->modelled) {
+        gmt_say(stdout, "do first, by modelled time (the software device measures none):\n");
     } else if (!fixes->priced) {
         gmt_say(stdout, "do first (nothing has a price here):\n");
     } else if (!alone || fixes->times[0] == '\0' || shown < GMT_FIRST_FINDINGS) {

@@ -33,7 +33,11 @@ static int find_model(const struct gmt_analyze_options *options,
         if (now) {
             gmt_say(stderr, "gmanalyze: not calibrated: the software device has no times\n");
         }
-        return 0;
+        rc = gmt_model_find_shipped(model, timeline, options->model_file, message, sizeof(message));
+        if (rc != 0) {
+            complain(options->model_file, message);
+        }
+        return rc;
     }
     if (!now) {
         rc = gmt_model_find(model, timeline, options->model_file, false, message, sizeof(message));

@@ -195,8 +195,15 @@ static double value_of(const struct gmt_assertion *a, const struct gmt_summary *
                        enum gmt_limit limit, const char **why)
 {
     double n, ns;
+    bool is_time = a->figure >= 0 ? gmt_figure_rows[a->figure].kind == GMT_KIND_NS
+                                  : limit == GMT_LIMIT_NUMERIC;
 
     *why = "not measured";
+    /* A limit is one of a device that ran it. */
+    if (is_time && summary->modelled_for != NULL) {
+        *why = "modelled, not measured";
+        return NAN;
+    }
     if (a->figure >= 0) {
         return summary->values[a->figure];
     }

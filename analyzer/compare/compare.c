@@ -163,10 +163,20 @@ static bool differ(const char *a, const char *b)
     return a != NULL && b != NULL && strcmp(a, b) != 0;
 }
 
-static const char *warning_of(const struct gmt_summary *a, const struct gmt_summary *b)
+static const char *warning_of(const struct gmt_summary *a, const struct gmt_summary *b,
+                              struct gmt_arena *arena)
 {
     if (a->simulated != b->simulated) {
         return "one trace is of the software device: its counts are comparable, its times are none";
+    }
+    if (differ(a->modelled_for, b->modelled_for)) {
+        return "the times of the traces are modelled for different devices: they differ for that "
+               "reason alone";
+    }
+    if (a->modelled_for != NULL && b->modelled_for != NULL) {
+        return gmt_arena_text(arena,
+                              "all times are modelled for %s from exact counts: none was measured",
+                              a->modelled_for);
     }
     if (differ(a->device_name, b->device_name)) {
         return "the traces are of different GPUs: their times differ for that reason alone";
@@ -180,10 +190,14 @@ static const char *warning_of(const struct gmt_summary *a, const struct gmt_summ
 void gmt_compare(struct gmt_comparison *comparison, const struct gmt_summary *a,
                  const struct gmt_summary *b, struct gmt_arena *arena)
 {
-    *comparison = (struct gmt_comparison){.a = a, .b = b, .warning = warning_of(a, b)};
+    *comparison = (struct gmt_comparison){.a = a, .b = b, .warning = warning_of(a, b, arena)};
     for (int i = 0; i < GMT_FIGURES; i++) {
-        compare_figure(&comparison->figures[i], a->values[i], b->values[i],
-                       fmax(a->noise[i], b->noise[i]), i);
+        /* What is modelled is no measure of what was measured. */
+        bool alike = a->simulated == b->simulated || gmt_figure_rows[i].kind != GMT_KIND_NS;
+
+        compare_figure(&comparison->figures[i], alike || !a->simulated ? a->values[i] : NAN,
+                       alike || !b->simulated ? b->values[i] : NAN, fmax(a->noise[i], b->noise[i]),
+                       i);
     }
     gmt_compare_findings(comparison, arena);
     gmt_compare_parts(comparison, arena);

@@ -105,8 +105,13 @@ static void judge(struct gmt_finding_change *change, double noise)
         }
         return;
     }
-    double by = b->saving.best_ns - a->saving.best_ns;
-    if (isnan(by)) {
+    double by = a->modelled == b->modelled ? b->saving.best_ns - a->saving.best_ns : NAN;
+    if (a->modelled && isfinite(by)) {
+        change->why = "by its saving, modelled from exact counts";
+        if (fabs(by) > GMT_SAME_EXCESS * a->saving.best_ns) {
+            change->fate = by < 0 ? GMT_FATE_BETTER : GMT_FATE_WORSE;
+        }
+    } else if (isnan(by)) {
         change->why = "neither its bytes nor its saving is known in both";
     } else if (fabs(by) > GMT_FLOOR_NOISE_NS && fabs(by) > noise * a->saving.best_ns) {
         change->fate = by < 0 ? GMT_FATE_BETTER : GMT_FATE_WORSE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building findings, and the one function through which they enter the report. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,20 @@ void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *findin
     }
 }
 
+void gmt_finding_claim_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                                double ns)
+{
+    int64_t begin_ns = analysis->timeline->modelled_end_ns > analysis->modelled_end_ns
+                           ? analysis->timeline->modelled_end_ns
+                           : analysis->modelled_end_ns;
+
+    if (ns >= 1 && ns < (double)(INT64_MAX / 4) && begin_ns < INT64_MAX / 2) {
+        analysis->modelled_end_ns = begin_ns + (int64_t)ns;
+        gmt_finding_claim(analysis, finding,
+                          (struct gmt_interval){begin_ns, analysis->modelled_end_ns});
+    }
+}
+
 /* What distinguishes launches of one kernel. */
 static const char *class_shape(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
@@ -108,10 +123,11 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
     if (finding != NULL && finding->part == NULL) {
         finding->part = class_shape(analysis, class);
     }
+    gmt_finding_claim(analysis, finding, class->modelled);
     if (class->in_graphs > 0) {
         add_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
     }
-    for (int64_t i = 0; i < class->in_graphs; i++) {
+    for (int64_t i = 0; i < class->in_graphs && !tl->simulated; i++) {
         gmt_finding_claim(
             analysis, finding,
             (struct gmt_interval){class->nodes[i].device_start_ns, class->nodes[i].device_end_ns});
@@ -151,27 +167,53 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
     if (isnan(class->total_ns)) {
         return "";
     }
+    if (analysis->timeline->modelled) {
+        return gmt_text(analysis, "; kernel time %s", gmt_time_words(analysis, class->total_ns));
+    }
     return gmt_text(analysis, "; kernel time %s%s", gmt_format_ns(time, class->total_ns),
                     class->by_cycles ? " by its cycles" : "");
 }
 
+const char *gmt_time_words(struct gmt_analysis *analysis, double ns)
+{
+    char time[GMT_FORMAT_BYTES];
+
+    return gmt_text(analysis, analysis->timeline->modelled ? "about %s, modelled" : "%s",
+                    gmt_format_ns(time, ns));
+}
+
 const char *gmt_unpriced(const struct gmt_analysis *analysis)
 {
+    if (analysis->timeline->modelled) {
+        return "not modelled: the device model has no figure for this work; ranked by excess bytes";
+    }
     return analysis->timeline->simulated ? "n/a: no times (software device); ranked by excess bytes"
                                          : "not priced: no device time or no device model";
+}
+
+/* Of a modelled timeline: of all its work. How long its run would take is not known. */
+static double share_of_wall(const struct gmt_analysis *analysis, double ns)
+{
+    double wall_ns = analysis->timeline->modelled ? (double)analysis->timeline->modelled_end_ns
+                                                  : gmt_timeline_wall_ns(analysis->timeline);
+
+    return wall_ns > 0 ? ns / wall_ns : NAN;
 }
 
 void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
                             double excess, double all)
 {
     char share[GMT_FORMAT_BYTES];
+    bool priced = isfinite(finding != NULL ? finding->saving.best_ns : NAN);
 
-    if (finding != NULL && isnan(finding->saving.best_ns) && finding->note_why == NULL &&
-        excess < GMT_EXCESS_SHARE * all) {
-        finding->small = true;
-        finding->note_why = gmt_text(analysis, "no price, and less than %s of all such work",
-                                     gmt_format_percent(share, 100 * GMT_EXCESS_SHARE));
+    if (finding == NULL || finding->note_why != NULL || !(excess < GMT_EXCESS_SHARE * all) ||
+        (priced && !analysis->timeline->simulated)) {
+        return;
     }
+    finding->small = true;
+    finding->note_why = gmt_text(analysis, "%sless than %s of all such work",
+                                 priced ? "" : "no price, and ",
+                                 gmt_format_percent(share, 100 * GMT_EXCESS_SHARE));
 }
 
 void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
@@ -181,13 +223,6 @@ void gmt_finding_note_small(struct gmt_finding *finding, const char *why)
     }
     finding->small = true;
     finding->note_why = why;
-}
-
-static double share_of_wall(const struct gmt_analysis *analysis, double ns)
-{
-    double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
-
-    return wall_ns > 0 ? ns / wall_ns : NAN;
 }
 
 /* Device time of all launches of a kernel; NAN: not all of it is known. */
@@ -260,14 +295,16 @@ static enum gmt_severity severity_unpriced(const struct gmt_analysis *analysis,
 static enum gmt_severity severity_of(const struct gmt_analysis *analysis,
                                      const struct gmt_finding *finding)
 {
-    if (isnan(finding->saving.share)) {
+    double share = share_of_wall(analysis, finding->saving.best_ns);
+
+    if (isnan(share)) {
         return severity_unpriced(analysis, finding);
     }
-    /* A guess stops nobody. */
-    if (finding->saving.share >= GMT_SHARE_HIGH && !finding->guess) {
+    /* A guess stops nobody, and neither does what no device has shown. */
+    if (share >= GMT_SHARE_HIGH && !finding->guess && !analysis->timeline->simulated) {
         return GMT_SEVERITY_HIGH;
     }
-    return finding->saving.share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
+    return share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
 }
 
 /* How an unpriced finding ranks, after why it has no price. */
@@ -275,7 +312,7 @@ static const char *unpriced_method(struct gmt_analysis *analysis, const struct g
 {
     char time[GMT_FORMAT_BYTES];
 
-    if (analysis->timeline->simulated || !isnan(finding->saving.best_ns) ||
+    if (gmt_timeline_is_untimed(analysis->timeline) || !isnan(finding->saving.best_ns) ||
         finding->method == NULL || isfinite(finding->saved_peak_bytes)) {
         return finding->method;
     }
@@ -313,7 +350,11 @@ static const char *below_floor(const struct gmt_analysis *analysis,
     if (finding->note_why != NULL) {
         return finding->note_why;
     }
-    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE) {
+    /*
+     * Without a GPU programs are often tried on small problems: what is unnecessary there is not too small
+     * on large ones. The work decides then, with a model and without; the model ranks.
+     */
+    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE || analysis->timeline->modelled) {
         return NULL;
     }
     if (ns < GMT_FLOOR_NOISE_NS) {
@@ -340,12 +381,59 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
     }
 }
 
+/* Methods say what was measured on a GPU; here nothing was. */
+static const char *method_modelled(struct gmt_analysis *analysis, const char *method)
+{
+    static const char measured[] = "measured", modelled[] = "modelled";
+    char *text = gmt_text(analysis, "modelled for %s from exact counts: %s",
+                          analysis->model->device_name != NULL ? analysis->model->device_name
+                                                               : "the model's device",
+                          method != NULL ? method : "");
+
+    static_assert(sizeof(measured) == sizeof(modelled), "one takes the place of the other");
+    for (char *at = text; at != NULL && (at = strstr(at, measured)) != NULL;) {
+        memcpy(at, modelled, sizeof(modelled) - 1);
+    }
+    return text;
+}
+
+/*
+ * No time of a finding was measured: its price, what it is about and its evidence say so. The interval has
+ * room for what such times are off by.
+ */
+static void mark_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    struct gmt_saving *saving = &finding->saving;
+
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        struct gmt_evidence *evidence = &finding->evidence[i];
+
+        if (strcmp(evidence->unit, "ns") == 0 && strncmp(evidence->name, "modelled", 8) != 0) {
+            evidence->name = gmt_text(analysis, "modelled_%s", evidence->name);
+        }
+    }
+    if (isnan(saving->best_ns)) {
+        return;
+    }
+    finding->confidence = GMT_CONFIDENCE_MODELLED;
+    finding->method = method_modelled(analysis, finding->method);
+    saving->low_ns = fmin(saving->low_ns, saving->best_ns / GMT_MODELLED_FACTOR);
+    saving->high_ns = fmax(saving->high_ns, saving->best_ns * GMT_MODELLED_FACTOR);
+    if (isfinite(finding->cost_ns)) {
+        saving->high_ns = fmin(saving->high_ns,
+                               fmax(finding->cost_ns * GMT_MODELLED_FACTOR, saving->best_ns));
+    }
+}
+
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     struct gmt_report *report = analysis->report;
 
-    if (isfinite(finding->saving.best_ns)) {
+    if (isfinite(finding->saving.best_ns) && !analysis->timeline->modelled) {
         finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);
+    }
+    if (analysis->timeline->modelled) {
+        mark_modelled(analysis, finding);
     }
     /* What calls waited for kernels is then taken from the model, or left out. */
     if (finding->confidence == GMT_CONFIDENCE_MEASURED &&
@@ -353,6 +441,8 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
         finding->confidence = gmt_confidence_of_model(analysis->model);
     }
     finding->at_most_ns = most_of(analysis, finding);
+    finding->modelled = analysis->timeline->modelled &&
+                        (isfinite(finding->saving.best_ns) || isfinite(finding->at_most_ns));
     finding->note_why = below_floor(analysis, finding);
     if (finding->note_why != NULL) {
         finding->severity = GMT_SEVERITY_NOTE;

@@ -40,6 +40,9 @@ void gmt_finding_evidence(struct gmt_finding *finding, const char *name, const c
                           double value);
 void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        struct gmt_interval interval);
+/* Of a modelled timeline: so much time of calls that have no place in it. */
+void gmt_finding_claim_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                                double ns);
 /* Claims every launch of the class that has a device time. */
 void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
                              const struct gmt_tl_class *class);
@@ -66,12 +69,15 @@ void gmt_finding_lines(struct gmt_analysis *analysis, struct gmt_finding *findin
 /* "; kernel time 1.20 ms", or "" where there is none. */
 const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_class *class);
 
+/* "1.20 ms", or where times are modelled "about 1.20 ms, modelled". */
+const char *gmt_time_words(struct gmt_analysis *analysis, double ns);
+
 /* Why a finding has no price, as its method. */
 const char *gmt_unpriced(const struct gmt_analysis *analysis);
 
 /*
- * For a finding without a price: `excess` of all that the program does of that kind makes it a note
- * below GMT_EXCESS_SHARE.
+ * For a finding without a price, or whose price is modelled: `excess` of all that the program does of that
+ * kind makes it a note below GMT_EXCESS_SHARE.
  */
 void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *finding,
                             double excess, double all);

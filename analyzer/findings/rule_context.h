@@ -27,6 +27,7 @@ struct gmt_analysis {
     struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
     struct gmt_copy_content *contents;   /* see gmt_analysis_contents    */
     struct gmt_host_loops *host_loops;   /* see gmt_analysis_host_loops  */
+    int64_t modelled_end_ns; /* of what findings claimed beyond timeline->modelled_end_ns */
 };
 
 /* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */

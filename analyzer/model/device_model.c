@@ -153,6 +153,18 @@ static bool is_absurd(const char *key, const json_t *value, char *message, size_
     return false;
 }
 
+static void read_limits(struct gmt_model *model, const json_t *device)
+{
+#define READ(key) model->limits.key = gmt_model_number(model, device, #key);
+    READ(sm_count)
+    READ(l2_bytes)
+    READ(max_warps_per_sm)
+    READ(max_blocks_per_sm)
+    READ(shared_bytes_per_sm)
+    READ(registers_per_sm)
+#undef READ
+}
+
 static void read_everything(struct gmt_model *model, const json_t *root)
 {
     const json_t *device = gmt_model_part(model, root, "device");
@@ -160,6 +172,8 @@ static void read_everything(struct gmt_model *model, const json_t *root)
 
     model->device_name = text_of(model, device, "name");
     model->device_uuid = text_of(model, device, "uuid");
+    model->compute_capability = text_of(model, device, "compute_capability");
+    read_limits(model, device);
     model->created = text_of(model, root, "created");
     model->noisy = gmt_model_truth(model, root, "noisy");
     gmt_model_read_copies(model, root);

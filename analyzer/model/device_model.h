@@ -39,10 +39,18 @@ struct gmt_model_shapes {
     size_t n;
 };
 
+/* Of the device that was measured; NAN: the model does not say. */
+struct gmt_model_limits {
+    double sm_count, l2_bytes, max_warps_per_sm, max_blocks_per_sm, shared_bytes_per_sm;
+    double registers_per_sm;
+};
+
 struct gmt_model {
     enum gmt_provenance provenance;
     struct gmt_arena arena;
     const char *origin, *device_name, *device_uuid, *created;
+    const char *compute_capability; /* "9.0"; NULL */
+    struct gmt_model_limits limits;
     const char *json; /* as it was parsed; NULL: none */
     /* A member of another type than it should be: why it cannot be used; "": none. */
     char wrong[128];
@@ -109,6 +117,14 @@ enum gmt_provenance gmt_model_judge(const struct gmt_model *model, const char *d
  */
 int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline, const char *file,
                    bool fresh, char *message, size_t message_bytes);
+/*
+ * The model to price a simulated trace with: file (when not NULL, nothing else is tried), else of those
+ * that come with gmtrace the one whose device is most like the one that the software device presents: of
+ * its compute capability, and of as many multiprocessors. Never one of a cache, which would be whatever
+ * was calibrated there last. Return value as above.
+ */
+int gmt_model_find_shipped(struct gmt_model *model, const struct gmt_timeline *timeline,
+                           const char *file, char *message, size_t message_bytes);
 /*
  * Factor by which a 2-D copy of that shape is slower than a 1-D copy of as many bytes: interpolated
  * between the shapes that were measured, on logarithms of width and rows; NAN without shapes.

@@ -144,6 +144,55 @@ static void try_directory(struct gmt_model *best, const struct gmt_timeline *tim
     free(entries);
 }
 
+/* How like the model's device is to the one that the software device presents. */
+static int likeness(const struct gmt_model *model, const struct gmt_tl_device *device)
+{
+    char compute[32];
+
+    snprintf(compute, sizeof(compute), "%d.%d", (int)device->compute_major,
+             (int)device->compute_minor);
+    return 2 * (model->compute_capability != NULL &&
+                strcmp(model->compute_capability, compute) == 0) +
+           (model->limits.sm_count == (double)device->sm_count);
+}
+
+int gmt_model_find_shipped(struct gmt_model *model, const struct gmt_timeline *timeline,
+                           const char *file, char *message, size_t message_bytes)
+{
+    char directory[4096], path[8192];
+    struct dirent **entries = NULL;
+    int most = -1, n;
+
+    *model = (struct gmt_model){.provenance = GMT_MODEL_NONE};
+    if (file != NULL) {
+        return gmt_model_read(model, file, message, message_bytes);
+    }
+    if (gmt_path_shipped(directory, sizeof(directory)) == NULL) {
+        return 0;
+    }
+    n = scandir(directory, &entries, is_json, alphasort);
+    if (n < 0 && errno == ENOMEM) {
+        gmt_memory_note_short();
+    }
+    for (int i = 0; i < n; i++) {
+        struct gmt_model candidate;
+
+        snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
+        free(entries[i]);
+        if (gmt_model_read(&candidate, path, message, message_bytes) == 0 &&
+            likeness(&candidate, &timeline->device) > most) {
+            struct gmt_model old = *model;
+
+            most = likeness(&candidate, &timeline->device);
+            *model = candidate;
+            candidate = old;
+        }
+        gmt_model_free(&candidate);
+    }
+    free(entries);
+    return 0;
+}
+
 int gmt_model_find(struct gmt_model *model, const struct gmt_timeline *timeline, const char *file,
                    bool fresh, char *message, size_t message_bytes)
 {

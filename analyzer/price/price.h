@@ -101,6 +101,19 @@ struct gmt_gain {
 struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, const struct gmt_repair *repair);
 
+/*
+ * Loads of a thread that are likely in flight at once: as many as it makes, at most GMT_LOADS_IN_FLIGHT;
+ * and no more than instructions make them, where those are known of a compiler's unrolled loops.
+ */
+double gmt_price_loads_at_once(const struct gmt_tl_class *class);
+
+/*
+ * What gmt_price_repair explains of a launch that does that work: its resources at the model's rates, and
+ * waiting for device memory with as many loads in flight as its threads make.
+ */
+double gmt_price_work_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                         const struct gmt_tl_class *class, const struct gmt_work *work);
+
 /* Bytes that a launch moves beyond L1: the larger of what L2 and device memory saw; NAN: neither. */
 double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct gmt_tl_class *class);
 

@@ -265,6 +265,7 @@ static struct gmt_gain by_family(const struct gmt_model *model, const struct gmt
 struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, bool loads, bool stores)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
 
     if (model->provenance == GMT_MODEL_NONE || isnan(class->median_ns)) {
@@ -292,6 +293,7 @@ struct gmt_gain gmt_price_access(const struct gmt_model *model, const struct gmt
 struct gmt_gain gmt_price_gather(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_gain gain = gmt_price_gather_family(model, timeline, class);
 
     return isfinite(gain.best_ns) ? gain : gmt_price_access(model, timeline, class, true, false);

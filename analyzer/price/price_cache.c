@@ -11,6 +11,7 @@ enum { SECTORS_PER_PASS = 4 };
 struct gmt_gain gmt_price_tile(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                const struct gmt_tl_class *class, double edge)
 {
+    class = gmt_class_priced(class);
     const double *c = class->counter;
     struct gmt_access load = gmt_access_of_loads(class);
     struct gmt_work work = gmt_work_of_class(timeline, class);
@@ -89,6 +90,7 @@ struct gmt_gain gmt_price_gather_family(const struct gmt_model *model,
                                         const struct gmt_timeline *timeline,
                                         const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class);
     struct gmt_cached cached = gmt_cached_loads(class);
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);

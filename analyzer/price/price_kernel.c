@@ -54,6 +54,7 @@ struct gmt_gain gmt_price_misaligned(const struct gmt_model *model,
                                      const struct gmt_timeline *timeline,
                                      const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     double t_ns = class->median_ns, cost = offset_cost(model);
     double sectors = gmt_known(load.sectors) + gmt_known(store.sectors);
@@ -150,6 +151,7 @@ static struct gmt_gain without_local(const struct gmt_model *model, const struct
 struct gmt_gain gmt_price_local(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                 const struct gmt_tl_class *class, bool spills)
 {
+    class = gmt_class_priced(class);
     struct local local = local_of(class);
     double measured = model->l2_sectors_per_s / model->write_sectors_per_s;
     double weight = isfinite(measured) ? fmax(1, measured) : 1;
@@ -212,6 +214,7 @@ struct gmt_gain gmt_price_conflicts(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_shared_access load = gmt_shared_loads(class), store = gmt_shared_stores(class);
     struct gmt_access reads = gmt_access_of_loads(class), writes = gmt_access_of_stores(class);
     struct gmt_work work = gmt_work_of_class(timeline, class);

@@ -55,6 +55,7 @@ struct gmt_gain gmt_price_whole_structs(const struct gmt_model *model,
                                         const struct gmt_tl_class *class,
                                         const struct gmt_pattern *pattern)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     double t_ns = class->median_ns;
     struct levels before = levels_of(model, timeline, class), after = before;
@@ -94,6 +95,7 @@ static double power(double t_ns)
 struct gmt_gain gmt_price_narrow(const struct gmt_model *model, const struct gmt_tl_class *class,
                                  double width_bytes)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     double t_ns = class->median_ns, bytes = gmt_known(load.bytes) + gmt_known(store.bytes);
     double roof_ns = fmin(t_ns, bytes * 1e9 / roof(model)), narrower = width_bytes / 4;
@@ -136,6 +138,7 @@ struct gmt_gain gmt_price_columns(const struct gmt_model *model,
                                   const struct gmt_tl_class *class,
                                   const struct gmt_pattern *pattern)
 {
+    class = gmt_class_priced(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     struct levels before = levels_of(model, timeline, class), after = before;
     double t_ns = class->median_ns, lines = pattern->loads ? load.sectors : 0;
@@ -171,6 +174,7 @@ struct gmt_gain gmt_price_columns(const struct gmt_model *model,
 struct gmt_gain gmt_price_rows(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                const struct gmt_tl_class *class, const struct gmt_pattern *pattern)
 {
+    class = gmt_class_priced(class);
     struct gmt_gain gain = gmt_price_misaligned(model, timeline, class);
     struct levels levels = levels_of(model, timeline, class);
     double t_ns = class->median_ns, whole = ceil(pattern->row_bytes / GMT_DRAM_BYTES);

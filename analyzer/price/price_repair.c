@@ -42,6 +42,20 @@ static double loads_per_thread(const struct gmt_tl_class *class)
     return class->counter[GMT_M_global_load_requests] / (blocks * ceil(threads / WARP_LANES));
 }
 
+double gmt_price_loads_at_once(const struct gmt_tl_class *class)
+{
+    double loads = loads_per_thread(class), most = GMT_LOADS_IN_FLIGHT;
+
+    if (!(loads > GMT_SEVERAL_LOADS)) {
+        return 1;
+    }
+    /* The next load of one instruction is another round of its loop. */
+    if (class->load_sites > 0) {
+        most = fmin(most, class->load_sites);
+    }
+    return fmin(loads, most);
+}
+
 double gmt_price_l1_ns(const struct gmt_model *model, double requests, double sectors)
 {
     double coalesced_ns = COALESCED * 1e9 / model->l1_sectors_per_s;
@@ -134,6 +148,7 @@ static struct gmt_gain gain_of(double t_ns, double low_after, double best_after,
 struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class, const struct gmt_repair *repair)
 {
+    class = gmt_class_priced(class);
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
     struct times before = times_of(model, class, busy, &repair->before);
     struct times after = times_of(model, class, busy, &repair->after);
@@ -148,9 +163,8 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
         return (struct gmt_gain){NAN, NAN, NAN, false};
     }
     if (loads_per_thread(class) > GMT_SEVERAL_LOADS) {
-        stream_ns = fmax(
-            after.dram_ns,
-            loaded_time(model, class, bytes, fmin(loads_per_thread(class), GMT_LOADS_IN_FLIGHT)));
+        stream_ns = fmax(after.dram_ns,
+                         loaded_time(model, class, bytes, gmt_price_loads_at_once(class)));
     }
     double explained_ns = together(&before, fmax(before.dram_ns, stream_ns));
     double unexplained_ns = fmax(0, t_ns - explained_ns), waiting_ns = unexplained_ns;
@@ -161,6 +175,16 @@ struct gmt_gain gmt_price_repair(const struct gmt_model *model, const struct gmt
     return gain_of(t_ns, together(&after, slow_ns) + unexplained_ns,
                    together(&after, stream_ns) + waiting_ns * left + rest_ns,
                    together(&after, after.dram_ns) + waiting_ns * left * left + rest_ns);
+}
+
+double gmt_price_work_ns(const struct gmt_model *model, const struct gmt_timeline *timeline,
+                         const struct gmt_tl_class *class, const struct gmt_work *work)
+{
+    struct times times = times_of(model, class, gmt_price_busy_share(timeline, class), work);
+    double stream_ns = loaded_time(model, class, gmt_known(work->dram_bytes),
+                                   gmt_price_loads_at_once(class));
+
+    return together(&times, fmax(times.dram_ns, stream_ns));
 }
 
 double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct gmt_tl_class *class)

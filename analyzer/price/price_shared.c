@@ -73,6 +73,7 @@ static struct gmt_gain gain_of(double t_ns, double low_ns, double best_ns, doubl
 struct gmt_gain gmt_price_fill(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                const struct gmt_tl_class *class, double speedup)
 {
+    class = gmt_class_priced(class);
     double t_ns = class->median_ns, share = gmt_barrier_share(timeline, class);
     double warps = gmt_block_warps(class);
     struct gmt_access load = gmt_access_of_loads(class);
@@ -150,6 +151,7 @@ bool gmt_is_staged_unread(const struct gmt_tl_class *class, const struct gmt_rer
 struct gmt_gain gmt_price_unread(const struct gmt_model *model, const struct gmt_timeline *timeline,
                                  const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_reread reread = gmt_reread_of(class);
     struct gmt_access load = gmt_access_of_loads(class), store = gmt_access_of_stores(class);
     struct gmt_work work = gmt_work_of_class(timeline, class);

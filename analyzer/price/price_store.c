@@ -68,6 +68,7 @@ static bool is_streaming(const struct gmt_tl_class *class)
 struct gmt_gain gmt_price_store_family(const struct gmt_model *model,
                                        const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_access store = gmt_access_of_stores(class);
     struct family_time bad, good;
     double t_ns = class->median_ns;
@@ -107,6 +108,7 @@ struct gmt_gain gmt_price_constants(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class)
 {
+    class = gmt_class_priced(class);
     struct gmt_constants constants = gmt_constants_of(class);
     double t_ns = class->median_ns, busy = gmt_price_busy_share(timeline, class);
 

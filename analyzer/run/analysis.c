@@ -16,6 +16,7 @@
 #include "analyzer/findings/patches.h"
 #include "analyzer/findings/quotes.h"
 #include "analyzer/price/cycle_times.h"
+#include "analyzer/price/modelled_times.h"
 #include "analyzer/price/untimed_waits.h"
 #include "analyzer/rules/common/host_loops.h"
 #include "analyzer/run/rule_pages.h"
@@ -42,7 +43,7 @@ static const char *missing(const struct gmt_analysis *analysis, unsigned needs)
 {
     const struct gmt_timeline *tl = analysis->timeline;
 
-    /* Nothing is priced there, so no model is missed. */
+    /* Without a model nothing is priced there, and findings rank by excess work. */
     if (tl->simulated && (needs & (GMT_NEED_HARDWARE | GMT_NEED_TIMES)) != 0) {
         return "no hardware (software device)";
     }
@@ -214,14 +215,10 @@ static void merge_claims(struct gmt_finding *findings, size_t n)
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report)
 {
-    static const struct gmt_model no_model = {.provenance = GMT_MODEL_NONE};
     struct gmt_runs runs = {0};
     struct gmt_memory memory;
     struct gmt_unseen unseen;
 
-    if (timeline->simulated) {
-        model = &no_model;
-    }
     struct gmt_analysis analysis = {
         .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
     int rc = gmt_memory_load(&memory, timeline);
@@ -240,6 +237,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     }
     if (rc == 0) {
         rc = gmt_runs_find(timeline, &runs);
+    }
+    if (rc == 0) {
+        rc = gmt_modelled_times(timeline, model, &memory, &runs);
     }
     if (rc == 0) {
         rc = gmt_verdict_fill(timeline, report);
@@ -303,10 +303,10 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                                                                              : GMT_FIRST_FINDINGS,
                                   report->wall_ns, &report->first);
     }
-    if (rc == 0 && !timeline->simulated) {
+    if (rc == 0 && !gmt_timeline_is_untimed(timeline)) {
         rc = gmt_joints_fill(report);
     }
-    if (timeline->simulated) {
+    if (gmt_timeline_is_untimed(timeline)) {
         report->combined = report->first = (struct gmt_saving){NAN, NAN, NAN, NAN};
     }
     report->model_provenance = model->provenance;

@@ -67,11 +67,11 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
     const char *name = longest->name != NULL ? longest->name : "unnamed";
     gmt_gap_add(report, "kernels",
                 gmt_arena_text(report->arena,
-                               "%zu of %" PRIu64 " kernel classes (%s of device time) never "
+                               "%zu of %" PRIu64 " kernel classes (%s of %s time) never "
                                "measured%s%s: %s%s",
                                classes, report->kernel_classes, gmt_format_ns(text, time_ns),
-                               why != NULL ? ", " : "", why != NULL ? why : "",
-                               classes > 1 ? "the longest is " : "",
+                               tl->modelled ? "modelled" : "device", why != NULL ? ", " : "",
+                               why != NULL ? why : "", classes > 1 ? "the longest is " : "",
                                gmt_short_kernel_name(report->arena, name)),
                 gmt_gaps_remedy_unmeasured(why));
 }
@@ -335,7 +335,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
         add_unsimulated(tl, report);
     }
     add_rules(report);
-    if (model->provenance == GMT_MODEL_MODELLED) {
+    if (model->provenance == GMT_MODEL_MODELLED && !tl->simulated) {
         gmt_gap_add(
             report, "prices",
             gmt_arena_text(report->arena,

@@ -43,7 +43,7 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
     if (sums == NULL) {
         return -ENOMEM;
     }
-    report->copy_ns = tl->simulated ? NAN : 0;
+    report->copy_ns = gmt_timeline_is_untimed(tl) ? NAN : 0;
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
         size_t bucket = bucket_of((double)copy->bytes);
@@ -52,7 +52,8 @@ static int fill_copies(const struct gmt_timeline *tl, struct gmt_report *report)
         add_row(&sums->row[copy->direction][copy->host_class][bucket],
                 &(struct gmt_transfer_row){
                     .count = 1, .bytes = (double)copy->bytes, .time_ns = cost_ns});
-        report->copy_ns += cost_ns;
+        /* What the model has no figure for is in none of its sums. */
+        report->copy_ns += tl->modelled ? gmt_known(cost_ns) : cost_ns;
     }
     for (unsigned i = 0; i < GMT_DIR_COUNT; i++) {
         unsigned d = (i + 1) % GMT_DIR_COUNT; /* unknown ones last */
@@ -217,12 +218,14 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
             report->arena, "%d.%d", (int)device->compute_major, (int)device->compute_minor);
     }
     report->simulated = tl->simulated;
+    report->modelled = tl->modelled;
+    report->modelled_ns = tl->modelled ? (double)tl->modelled_end_ns : NAN;
     gmt_details_fill(tl, report);
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->recorded_ns = gmt_timeline_recorded_ns(tl);
     report->own_ns = tl->own_ns;
     double measured_ns = gmt_measured_kernels_ns(tl);
-    report->gpu_busy_ns = tl->has_device_times || measured_ns > 0
+    report->gpu_busy_ns = !tl->simulated && (tl->has_device_times || measured_ns > 0)
                               ? fmin(report->wall_ns,
                                      gmt_intervals_length(tl->busy, tl->busy_count) + measured_ns)
                               : NAN;

@@ -201,6 +201,9 @@ struct gmt_interval gmt_copy_interval(const struct gmt_timeline *tl, const struc
     struct gmt_interval host = {copy->call.begin_ns, copy->call.end_ns};
     bool timed = copy->device_start_ns != GMT_NO_TIME && copy->device_end_ns != GMT_NO_TIME;
 
+    if (tl->modelled) {
+        return copy->modelled;
+    }
     if (tl->simulated || copy->unpriced) {
         return (struct gmt_interval){host.begin_ns, host.begin_ns};
     }
@@ -226,7 +229,7 @@ double gmt_copy_cost_ns(const struct gmt_timeline *tl, const struct gmt_tl_copy 
 {
     struct gmt_interval interval = gmt_copy_interval(tl, copy);
 
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl) || (tl->modelled && interval.end_ns == interval.begin_ns)) {
         return NAN;
     }
     return (double)(interval.end_ns - interval.begin_ns);
@@ -288,6 +291,7 @@ int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_
 void gmt_timeline_free(struct gmt_timeline *tl)
 {
     free(tl->copies);
+    free(tl->priced_classes);
     free(tl->launches);
     free(tl->allocations);
     free(tl->classes);

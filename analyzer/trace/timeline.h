@@ -45,6 +45,8 @@ struct gmt_tl_copy {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
     int64_t wait_ns; /* gmt_timeline_wait_ns at its begin; gmt_untimed_waits */
+    struct gmt_interval
+        modelled; /* gmt_timeline.modelled: where it lies; empty: no figure for it */
     int64_t bytes;
     uint64_t dst, src; /* 0: no address */
     int64_t dst_allocation, src_allocation;
@@ -112,6 +114,9 @@ struct gmt_tl_class {
     double median_ns; /* of launches that were not measured; NAN: no device time at all */
     bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
     double total_ns;  /* median x launches: what the program spends there untraced */
+    struct gmt_interval modelled;      /* gmt_timeline.modelled: all its launches, in a row */
+    const struct gmt_tl_class *priced; /* ... and itself with modelled hardware counters; NULL */
+    double load_sites; /* of such a one: instructions that load global memory; 0: not known */
     size_t
         first_launch; /* index of one launch that stands for the class, where it is not only in graphs */
     uint32_t *of_class;              /* indices of its launches, as many as `alone` */
@@ -141,9 +146,17 @@ struct gmt_timeline {
     int64_t start_ns, end_ns;
     char *command, *exe, *hostname, *end_reason, *options;
     bool complete, has_device_times, has_hardware, has_patched;
-    bool simulated;        /* by the software device: exact counts, and no time means anything */
-    bool has_instructions; /* counts of single instructions */
-    struct gmt_tl_device device; /* the first one with work */
+    bool simulated; /* by the software device: exact counts, and no time means anything */
+    /*
+     * Simulated, and a device model says what its work would take on that device: median_ns and total_ns
+     * of classes and the costs of copies are modelled (price/modelled_times.h), and their places are those
+     * of work that is done one after the other from 0 on, no times of the run.
+     */
+    bool modelled;
+    int64_t modelled_end_ns;             /* of all that work */
+    struct gmt_tl_class *priced_classes; /* as many as classes; NULL */
+    bool has_instructions;               /* counts of single instructions */
+    struct gmt_tl_device device;         /* the first one with work */
     size_t device_count;
     struct gmt_tl_copy *copies;
     size_t copy_count;
@@ -202,6 +215,18 @@ int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
  * none. 0 or a negative errno. */
 int gmt_timeline_open_gaps(const struct gmt_timeline *timeline, struct gmt_query *query);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
+
+/* Simulated, and no model says what it would take elsewhere: nothing has a price. */
+static inline bool gmt_timeline_is_untimed(const struct gmt_timeline *timeline)
+{
+    return timeline->simulated && !timeline->modelled;
+}
+
+/* What prices are computed with: the class, or the same with modelled counters of the hardware. */
+static inline const struct gmt_tl_class *gmt_class_priced(const struct gmt_tl_class *class)
+{
+    return class->priced != NULL ? class->priced : class;
+}
 
 /* From the first CUDA call to the end, as it was recorded. NAN where the trace has no times. */
 static inline double gmt_timeline_recorded_ns(const struct gmt_timeline *timeline)

@@ -65,6 +65,8 @@ static json_t *of_verdict(const struct gmt_report *r)
     json_object_set_new(json, "measured_classes", gmt_json_integer(r->measured_classes));
     json_object_set_new(json, "combined_saving", gmt_json_saving(&r->combined));
     json_object_set_new(json, "first_saving", gmt_json_saving(&r->first));
+    json_object_set_new(json, "modelled", json_boolean(r->modelled));
+    json_object_set_new(json, "modelled_ns", gmt_json_ns(r->modelled_ns));
     json_object_set_new(json, "savings_add_up", json_boolean(gmt_savings_add_up(r)));
     return json;
 }

@@ -128,6 +128,7 @@ json_t *gmt_json_finding(const void *findings, size_t at)
     json_object_set_new(json, "saving", gmt_json_saving(&f->saving));
     json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "guess", json_boolean(f->guess));
+    json_object_set_new(json, "modelled", json_boolean(f->modelled));
     json_object_set_new(json, "method", gmt_json_text(f->method));
     json_object_set_new(json, "confidence", json_string(gmt_confidence_name(f->confidence)));
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));

@@ -101,7 +101,12 @@ const char *gmt_answer_times(const struct gmt_report *r, const struct gmt_saving
 const char *gmt_answer_gain(const struct gmt_report *r, const struct gmt_finding *finding)
 {
     const char *times = gmt_answer_times(r, &finding->saving);
+    char time[GMT_FORMAT_BYTES];
 
+    if (r->modelled && finding->saving.best_ns > 0) {
+        return gmt_arena_text(r->arena, "on %s about %s", gmt_modelled_device(r),
+                              gmt_format_ns(time, finding->saving.best_ns));
+    }
     return times[0] != '\0' ? times : gmt_finding_size(r->arena, finding);
 }
 
@@ -121,6 +126,11 @@ const char *gmt_answer_certainty(const struct gmt_report *r, const struct gmt_fi
 {
     if (!(finding->saving.best_ns > 0)) {
         return "";
+    }
+    if (r->modelled) {
+        return gmt_arena_text(r->arena, "%s, modelled from exact counts%s",
+                              interval(r, finding->saving.low_ns, finding->saving.high_ns),
+                              finding->guess ? ", a guess" : "");
     }
     return gmt_arena_text(
         r->arena, "saves %s, %s%s", interval(r, finding->saving.low_ns, finding->saving.high_ns),

@@ -225,6 +225,8 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
         .device_name = gmt_arena_copy(arena, report->device_name),
         .driver_version = gmt_arena_copy(arena, report->driver_version),
         .simulated = report->simulated,
+        .modelled_for = report->modelled ? gmt_arena_copy(arena, gmt_modelled_device(report))
+                                         : NULL,
         .recorded_ns = report->recorded_ns,
         .own_ns = report->own_ns,
     };

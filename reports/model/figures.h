@@ -49,6 +49,8 @@ struct gmt_part_sum {
 struct gmt_summary {
     const char *trace_path, *command, *hostname, *rank, *device_name, *driver_version;
     bool simulated;
+    const char
+        *modelled_for; /* "an NVIDIA H200": what its times are of; NULL: they are not modelled */
     double recorded_ns, own_ns; /* as in a report */
     double values[GMT_FIGURES];
     /* By what share another run of the same program may differ: 0 for what is exact, NAN where

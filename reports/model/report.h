@@ -189,6 +189,7 @@ struct gmt_finding {
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
+    bool modelled;               /* its times are of no device that ran it (gmt_report.modelled) */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
     enum gmt_touches touches;
@@ -405,7 +406,10 @@ struct gmt_report {
     double sm_count, memory_bytes, l2_bytes, max_threads_per_sm, registers_per_sm;
     double shared_bytes_per_sm, max_blocks_per_sm;
     bool simulated; /* by the software device: exact counts, no times */
-    double wall_ns; /* the program's: recorded_ns less own_ns                                */
+    /* Simulated, and times of copies and kernels and savings are what they would take on the model's device. */
+    bool modelled;
+    double modelled_ns; /* all of that work, one after the other; NAN */
+    double wall_ns;     /* the program's: recorded_ns less own_ns                                */
     double recorded_ns;
     double own_ns; /* gmtrace's own work, as far as the program waited for it; NAN: unknown */
     double gpu_busy_ns, copy_ns, kernel_ns;
@@ -467,7 +471,13 @@ struct gmt_report {
 
 /* What every report of a simulated trace says at its top, and in place of a time. */
 #define GMT_SIMULATED_BADGE "software device: exact counts, no times"
+#define GMT_MODELLED_BADGE "software device: exact counts; times are modelled for "
 #define GMT_SIMULATED_TIME "n/a: no times"
+/* The badge and the word for what a finding lacks, by whether the times are modelled. */
+const char *gmt_simulated_badge(const struct gmt_report *report);
+const char *gmt_simulated_time(const struct gmt_report *report);
+/* "an NVIDIA H200": what times are modelled for. */
+const char *gmt_modelled_device(const struct gmt_report *report);
 
 /* "kernels", "idle: allocation"; stable, and the same with _ in place of what is no letter. */
 const char *gmt_time_part_title(enum gmt_time_part part);

@@ -78,19 +78,45 @@ const char *gmt_finding_size(struct gmt_arena *arena, const struct gmt_finding *
     char text[GMT_FORMAT_BYTES];
 
     if (isfinite(f->saving.best_ns) && f->saving.best_ns > 0) {
-        return gmt_arena_text(arena, "saves %s", gmt_format_ns(text, f->saving.best_ns));
+        return gmt_arena_text(arena, f->modelled ? "saves about %s, modelled" : "saves %s",
+                              gmt_format_ns(text, f->saving.best_ns));
     }
     if (f->saved_peak_bytes > 0) {
         return gmt_arena_text(arena, "%s less at the peak",
                               gmt_format_bytes(text, f->saved_peak_bytes));
     }
     if (isfinite(f->at_most_ns) && f->at_most_ns > 0) {
-        return gmt_arena_text(arena, "at most %s", gmt_format_ns(text, f->at_most_ns));
+        return gmt_arena_text(arena, f->modelled ? "at most %s, modelled" : "at most %s",
+                              gmt_format_ns(text, f->at_most_ns));
     }
     if (f->excess_bytes > 0) {
         return gmt_arena_text(arena, "%s unnecessary", gmt_format_bytes(text, f->excess_bytes));
     }
     return "";
+}
+
+const char *gmt_modelled_device(const struct gmt_report *report)
+{
+    const char *name = report->model_device;
+    /* Spelt out letter by letter, NVIDIA begins with a vowel. */
+    bool vowel = name != NULL && (strncmp(name, "NVIDIA", 6) == 0 ||
+                                  (name[0] != '\0' && strchr("AEIOU", name[0]) != NULL));
+
+    return name == NULL ? "the model's device"
+                        : gmt_arena_text(report->arena, "%s %s", vowel ? "an" : "a", name);
+}
+
+const char *gmt_simulated_badge(const struct gmt_report *report)
+{
+    return report->modelled
+               ? gmt_arena_text(report->arena, GMT_MODELLED_BADGE "%s, none is measured",
+                                gmt_modelled_device(report))
+               : GMT_SIMULATED_BADGE;
+}
+
+const char *gmt_simulated_time(const struct gmt_report *report)
+{
+    return report->modelled ? "not modelled" : GMT_SIMULATED_TIME;
 }
 
 size_t gmt_note_group_end(const struct gmt_report *report, size_t first)

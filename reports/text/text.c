@@ -37,7 +37,7 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     if (report->simulated) {
         fputs("\n  ", t->out);
         gmt_text_style(t, GMT_STYLE_YELLOW);
-        fputs(GMT_SIMULATED_BADGE, t->out);
+        gmt_print_clean(t->out, gmt_simulated_badge(report), t->columns - 2);
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     if (report->range_limit != NULL) {
@@ -95,6 +95,10 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     size_t widths[CELLS];
     char line[GMT_OWN_TIME_BYTES];
 
+    if (r->modelled) {
+        snprintf(cells[0][2], CELL_BYTES, "copies, modelled");
+        snprintf(cells[0][3], CELL_BYTES, "kernels, modelled");
+    }
     gmt_format_ns(cells[1][0], r->wall_ns);
     gmt_format_percent(cells[1][1], 100 * r->gpu_busy_ns / r->wall_ns);
     gmt_format_ns(cells[1][2], r->copy_ns);
@@ -149,6 +153,11 @@ static void copies(struct gmt_text_out *t, const struct gmt_report *r)
         gmt_text_bar(bar, sizeof(bar), row->time_ns / longest, width < MOST_BAR ? width : MOST_BAR);
         gmt_text_style(t, GMT_STYLE_CYAN);
         fprintf(t->out, "  %s\n", bar);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+    }
+    if (r->copy_total_count > 0 && r->modelled) {
+        gmt_text_style(t, GMT_STYLE_DIM);
+        gmt_text_wrap(t, 2, "", "Times and rates of copies are modelled, too.");
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     if (r->copy_total_count > 0) {

@@ -22,9 +22,12 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
     } else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0) {
         snprintf(text, bytes, "%s less at the peak", gmt_format_bytes(time, f->saved_peak_bytes));
     } else if (isnan(f->saving.best_ns) && isfinite(f->at_most_ns)) {
-        snprintf(text, bytes, "at most %s", gmt_format_ns(time, f->at_most_ns));
+        snprintf(text, bytes, f->modelled ? "at most %s, modelled" : "at most %s",
+                 gmt_format_ns(time, f->at_most_ns));
     } else if (isnan(f->saving.best_ns)) {
-        snprintf(text, bytes, r->simulated ? GMT_SIMULATED_TIME : "not priced");
+        snprintf(text, bytes, "%s", r->simulated ? gmt_simulated_time(r) : "not priced");
+    } else if (f->modelled) {
+        snprintf(text, bytes, "saves about %s, modelled", gmt_format_ns(time, f->saving.best_ns));
     } else {
         snprintf(text, bytes, "saves %s (%s)", gmt_format_ns(time, f->saving.best_ns),
                  gmt_format_percent(share, 100 * f->saving.share));
@@ -189,8 +192,10 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
     if (isfinite(f->saving.best_ns)) {
         char text[512];
 
-        snprintf(text, sizeof(text), "%s to %s, %s: %s", gmt_format_ns(low, f->saving.low_ns),
-                 gmt_format_ns(high, f->saving.high_ns), gmt_confidence_words(r, f->confidence),
+        /* The method of what is modelled says so, and for which device. */
+        snprintf(text, sizeof(text), "%s to %s, %s%s%s", gmt_format_ns(low, f->saving.low_ns),
+                 gmt_format_ns(high, f->saving.high_ns),
+                 f->modelled ? "" : gmt_confidence_words(r, f->confidence), f->modelled ? "" : ": ",
                  f->method != NULL ? f->method : "");
         gmt_text_wrap(t, 5, "saving  ", text);
     } else if (f->method != NULL) {
@@ -291,7 +296,11 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *r)
         return;
     }
     char title[160];
-    if (r->combined.best_ns > 0) {
+    if (r->combined.best_ns > 0 && r->modelled) {
+        snprintf(title, sizeof(title), "%zu finding%s, together about %s, modelled",
+                 r->finding_count, r->finding_count == 1 ? "" : "s",
+                 gmt_format_ns(text, r->combined.best_ns));
+    } else if (r->combined.best_ns > 0) {
         snprintf(title, sizeof(title), "%zu finding%s, together about %s (%s of the run)",
                  r->finding_count, r->finding_count == 1 ? "" : "s",
                  gmt_format_ns(text, r->combined.best_ns),

@@ -205,7 +205,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
     fputs("  ", t->out);
     gmt_text_cell(t, "", name_columns(t, KERNEL_COLUMNS), false);
     gmt_text_cell(t, "launches", 9, true);
-    gmt_text_cell(t, "time", 10, true);
+    gmt_text_cell(t, report->modelled ? "modelled" : "time", 10, true);
     gmt_text_cell(t, "of run", 9, true);
     gmt_text_cell(t, "load%", 7, true);
     gmt_text_cell(t, "store%", 7, true);
@@ -387,13 +387,20 @@ static const char *model_file(const struct gmt_text_out *t, const struct gmt_rep
 
 static const char *price_text(const struct gmt_text_out *t, const struct gmt_report *report)
 {
-    if (report->simulated) {
-        return "none: the software device executes on the CPU, its times mean nothing for a GPU";
-    }
-
     const char *device = report->model_device != NULL ? report->model_device : "another GPU";
     const char *noisy = report->model_noisy ? ", noisy" : "";
     const char *file = model_file(t, report);
+
+    if (report->modelled) {
+        return gmt_arena_text(report->arena,
+                              "modelled for %s from exact counts and its device model%s%s: nothing "
+                              "was measured, and times of the host are not known; --model FILE "
+                              "takes another device",
+                              gmt_modelled_device(report), file, noisy);
+    }
+    if (report->simulated) {
+        return "none: the software device executes on the CPU, its times mean nothing for a GPU";
+    }
 
     switch (report->model_provenance) {
     case GMT_MODEL_CALIBRATED:

@@ -71,15 +71,22 @@ Test(boundaries_access, kernels_with_all_registers_of_a_thread_spill)
     expect_spills(253, false);
 }
 
-/* Reports where nothing has a price: on the software device. */
+/* Reports where nothing has a price: on the software device, without a device model. */
 static size_t unpriced(const char *sql)
 {
-    char *simulated = gmt_fixture_read(GMT_SOURCE_DIR "/tests/rules/simulated.sql"), all[8192];
+    char *simulated = gmt_fixture_read(GMT_SOURCE_DIR "/tests/rules/simulated.sql");
+    struct gmt_fixture fixture;
 
     cr_assert_not_null(simulated);
-    (void)snprintf(all, sizeof(all), "%s;%s", simulated, sql);
+    gmt_fixture_load(&fixture, "fixtures/GM308_positive");
+    gmt_fixture_sql(&fixture, simulated);
     free(simulated);
-    return gmt_boundary_reports("fixtures/GM308_positive", "GM308", all);
+    gmt_fixture_sql(&fixture, sql);
+    gmt_fixture_drop_model(&fixture);
+    gmt_fixture_analyze(&fixture, "GM308");
+    size_t reports = fixture.report.finding_count + fixture.report.note_count;
+    gmt_fixture_free(&fixture);
+    return reports;
 }
 
 /* Loads of 2.5 sectors each that touch all of 8 MiB so many times. */

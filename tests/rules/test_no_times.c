@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every rule on traces of the software device: exact counts, and nothing that looks like a time. */
+/* Every rule on traces of the software device without a device model: exact counts, and nothing that looks like a time. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>
@@ -21,6 +21,7 @@ static void load(struct gmt_fixture *fixture, const char *rule, const char *whic
     cr_assert_not_null(sql);
     gmt_fixture_sql(fixture, sql);
     free(sql);
+    gmt_fixture_drop_model(fixture);
 }
 
 /* What a rule does about the program that is bad for it; its fixture says it, unless it is a finding. */

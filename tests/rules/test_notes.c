@@ -17,7 +17,7 @@
     "no_activity, arguments) VALUES (99999" id ", 3, 90000000, 90001000, 0, 0, 'kernel', 9" id \
     ", " id ", 1, 'unknown');"
 
-/* On the software device: two kernels with strides beside one that does far more such work, and well. */
+/* On the software device, without a device model: two kernels with strides beside one that does far more such work, and well. */
 static const struct gmt_report *load(struct gmt_fixture *fixture)
 {
     char *sql = gmt_fixture_read(GMT_SOURCE_DIR "/tests/rules/simulated.sql");
@@ -48,6 +48,7 @@ static const struct gmt_report *load(struct gmt_fixture *fixture)
                                  "begin_ns, end_ns) VALUES (80, 'device', 1099511627776, "
                                  "536870912, 1, 1, 4, 1, 500000, "
                                  "560000);");
+    gmt_fixture_drop_model(fixture);
     gmt_fixture_analyze(fixture, NULL);
     return &fixture->report;
 }

@@ -77,6 +77,7 @@ Test(ranking, what_is_not_bounded_at_all_is_low)
     cr_assert_not_null(sql);
     gmt_fixture_load(&fixture, "fixtures/GM101_positive");
     gmt_fixture_sql(&fixture, sql);
+    gmt_fixture_drop_model(&fixture);
     gmt_fixture_analyze(&fixture, "GM101");
     cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
     cr_expect(isnan(fixture.report.findings[0].at_most_ns));

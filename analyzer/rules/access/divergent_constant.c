@@ -39,7 +39,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     }
     struct gmt_gain gain = gmt_price_constants(analysis->model, analysis->timeline, class);
-    if (isnan(gain.best_ns) && ratio < GMT_EXCESS_RATIO) {
+    if ((isnan(gain.best_ns) || analysis->timeline->simulated) && ratio < GMT_EXCESS_RATIO) {
         return;
     }
     struct gmt_finding *finding = gmt_finding_new(analysis);

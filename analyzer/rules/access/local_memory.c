@@ -35,7 +35,7 @@ static const char *too_few(struct gmt_analysis *analysis, const struct gmt_tl_cl
         return "less than half of the memory instructions are local, and no times show their cost";
     }
     if (sectors * (double)class->launches < GMT_EXCESS_SHARE * all_sectors) {
-        return gmt_text(analysis, "no price, and less than %s of all such work",
+        return gmt_text(analysis, "less than %s of all such work",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
     }
     return NULL;

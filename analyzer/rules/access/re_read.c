@@ -96,7 +96,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     }
     struct best best = best_tile(analysis, class);
-    if (isnan(best.gain.best_ns) &&
+    if ((isnan(best.gain.best_ns) || analysis->timeline->simulated) &&
         (read < GMT_REREAD_FACTOR_UNPRICED * once || once <= GMT_REREAD_MIN_BYTES)) {
         return;
     }

@@ -6,6 +6,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/price/modelled_times.h"
 #include "analyzer/price/price.h"
 #include "analyzer/price/untimed_waits.h"
 #include "analyzer/trace/cover.h"
@@ -57,7 +58,16 @@ static struct churn add_up(struct gmt_analysis *analysis, const struct gmt_cover
         }
         freed_ns = a->free_end_ns;
         members[churn.pairs] = members[i];
-        if (churn.pairs++ == 0 || tl->simulated) {
+        if (churn.pairs++ == 0 || gmt_timeline_is_untimed(tl)) {
+            continue;
+        }
+        if (tl->modelled) {
+            const struct gmt_memory_row row = {
+                .kind = a->kind, .bytes = a->bytes, .free_begin_ns = a->free_begin_ns};
+            double pair_ns = gmt_modelled_pair_ns(analysis->model, &row);
+
+            churn.alloc_ns += pair_ns;
+            gmt_finding_claim_modelled(analysis, finding, pair_ns);
             continue;
         }
         int64_t wait_ns = gmt_timeline_wait_ns(tl, a->free_begin_ns);
@@ -124,7 +134,7 @@ static const char *too_few(struct gmt_analysis *analysis, size_t pairs)
                         GMT_CHURN_MIN_PAIRS);
     }
     if (tl->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count) {
-        return gmt_text(analysis, "no price, and less than %s of all allocations",
+        return gmt_text(analysis, "less than %s of all allocations",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
     }
     return NULL;
@@ -135,7 +145,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
     if (finding == NULL) {
         return;
@@ -145,7 +155,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
         return;
     }
     const struct gmt_tl_allocation *a = &tl->allocations[members[0]];
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         churn.alloc_ns = churn.free_ns = churn.wait_ns = churn.hidden_ns = NAN;
     }
     double saved = churn.alloc_ns + churn.free_ns;
@@ -168,13 +178,13 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
     gmt_finding_evidence(finding, "freeing", "ns", churn.free_ns);
     gmt_finding_evidence(finding, "waiting_in_free", "ns", churn.wait_ns);
     gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", churn.hidden_ns);
-    if (pool > 0 && !tl->simulated) {
+    if (pool > 0 && !gmt_timeline_is_untimed(tl)) {
         gmt_finding_evidence(finding, "the_same_from_a_pool", "ns", pool);
     }
     finding->headline = gmt_text(
         analysis, "%s are allocated and freed %s times%s%s",
         gmt_format_bytes(size, (double)a->bytes), gmt_format_count(count, (double)churn.pairs),
-        isnan(saved) ? "" : ": ", isnan(saved) ? "" : gmt_format_ns(cost, saved));
+        isnan(saved) ? "" : ": ", isnan(saved) ? "" : gmt_time_words(analysis, saved));
     put_sql(analysis, finding, members, churn.pairs);
     finding->method = "measured time of every pair but the first, without waiting for kernels, "
                       "minus the model's time of such pairs from a pool";
@@ -208,7 +218,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_cover *k
                                    finding->method, gmt_format_ns(size, churn.hidden_ns));
     }
     finding->confidence = GMT_CONFIDENCE_MEASURED;
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     }

@@ -185,7 +185,7 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;
     price(analysis, finding, marked);
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
     }
     gmt_finding_emit(analysis, finding);

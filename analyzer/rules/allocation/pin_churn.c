@@ -63,13 +63,13 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_memory_row 
                      struct gmt_finding *finding)
 {
     bool registered = row->kind == GMT_ALLOC_REGISTERED;
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
     finding->headline = gmt_text(
         analysis, "%s are %s and released %s times%s%s", gmt_format_bytes(size, (double)row->bytes),
         registered ? "registered" : "allocated page-locked", gmt_format_count(count, (double)pairs),
         isnan(finding->cost_ns) ? "" : ": ",
-        isnan(finding->cost_ns) ? "" : gmt_format_ns(cost, finding->cost_ns));
+        isnan(finding->cost_ns) ? "" : gmt_time_words(analysis, finding->cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis, "%s the %s once, before the loop, and keep %s.",
                             registered ? "Register" : "Allocate", size, registered ? "it" : "them");
@@ -94,7 +94,7 @@ static const char *too_few(struct gmt_analysis *analysis, size_t pairs, size_t a
                         GMT_CHURN_MIN_PAIRS);
     }
     if (analysis->timeline->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)all) {
-        return gmt_text(analysis, "no price, and less than %s of all page-locked memory",
+        return gmt_text(analysis, "less than %s of all page-locked memory",
                         gmt_format_percent(percent, 100 * GMT_EXCESS_SHARE));
     }
     return NULL;

@@ -149,7 +149,7 @@ void gmt_copy_site_fill(struct gmt_analysis *analysis, const struct gmt_copy_sit
     gmt_finding_evidence(finding, "runs", "count", (double)site->runs);
     gmt_finding_evidence(finding, "bytes", "bytes", site->bytes);
     gmt_finding_evidence(finding, "largest_copy", "bytes", site->largest_bytes);
-    if (!tl->simulated) {
+    if (!gmt_timeline_is_untimed(tl)) {
         gmt_finding_evidence(finding, "time", "ns", site->cost_ns);
     }
     put_sql(analysis, site, finding);
@@ -170,7 +170,7 @@ void gmt_copy_site_price(struct gmt_analysis *analysis, const struct gmt_copy_si
     const struct gmt_model_curve *many = gmt_price_run_curve(model, copy);
     double modelled_ns = 0, after_ns = 0, batched_ns = 0;
 
-    if (analysis->timeline->simulated) {
+    if (gmt_timeline_is_untimed(analysis->timeline)) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";
         return;
     }

@@ -9,6 +9,7 @@
 
 #include "analyzer/base/intervals.h"
 #include "analyzer/base/thresholds.h"
+#include "analyzer/price/modelled_times.h"
 #include "analyzer/price/untimed_waits.h"
 #include "libtrace/base/format.h"
 
@@ -326,6 +327,13 @@ void gmt_held_add_calls(struct gmt_analysis *analysis, const struct gmt_memory_r
 {
     bool freed = row->free_begin_ns != GMT_NO_TIME;
 
+    if (analysis->timeline->modelled) {
+        double pair_ns = gmt_modelled_pair_ns(analysis->model, row);
+
+        cost->total_ns += pair_ns;
+        gmt_finding_claim_modelled(analysis, finding, pair_ns);
+        return;
+    }
     add_call(analysis, row->begin_ns, row->end_ns, 0, finding, cost);
     if (freed && gmt_waits_are_unknown(analysis->timeline)) {
         cost->unknown_ns += (double)(row->free_end_ns - row->free_begin_ns);
@@ -341,7 +349,7 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
 {
     char hidden[GMT_FORMAT_BYTES];
 
-    if (analysis->timeline->simulated) {
+    if (gmt_timeline_is_untimed(analysis->timeline)) {
         finding->method = "n/a: no times (software device); calls and bytes are exact";
         return;
     }

@@ -41,7 +41,7 @@ static void describe_elsewhere(const struct gmt_elsewhere *look, const struct fo
     size_t first = look->chosen[0], n = found->sum.copies;
     const struct gmt_tl_copy *copy = &tl->copies[first];
     const struct gmt_tl_copy *twin = &tl->copies[look->contents[first].twin];
-    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
 
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->headline = gmt_text(
@@ -49,7 +49,7 @@ static void describe_elsewhere(const struct gmt_elsewhere *look, const struct fo
         "%zu of %.0f uploads (%s) bring%s bytes that another buffer of the device holds%s%s%s", n,
         uploads, gmt_format_bytes(size, found->sum.bytes), n == 1 ? "s" : "",
         found->verified < n ? ", judged by samples" : "", isnan(found->sum.cost_ns) ? "" : ": ",
-        isnan(found->sum.cost_ns) ? "" : gmt_format_ns(cost, found->sum.cost_ns));
+        isnan(found->sum.cost_ns) ? "" : gmt_time_words(analysis, found->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis,
                             "Copy the %s on the device, from the buffer that was %s at %s.",
@@ -130,12 +130,12 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
     }
     finding->confidence = GMT_CONFIDENCE_HEURISTIC;
     finding->method = gmt_unpriced(analysis);
-    if (tl->simulated) {
-        gmt_finding_judge_part(analysis, finding, found.sum.bytes, all_bytes);
-    } else if (isfinite(found.on_device_ns)) {
+    if (!gmt_timeline_is_untimed(tl) && isfinite(found.on_device_ns)) {
         price_elsewhere(look, &found, finding);
     }
-    if (found.sum.best_ns <= found.on_device_ns) {
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, found.sum.bytes, all_bytes);
+    } else if (found.sum.best_ns <= found.on_device_ns) {
         gmt_finding_note_small(finding, "a copy on the device would hardly be quicker");
     }
     gmt_finding_emit(analysis, finding);

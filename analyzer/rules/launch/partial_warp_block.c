@@ -42,7 +42,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           ? "all blocks are resident at once: only what L1, shared memory and the "
                             "schedulers take shrinks with the warps"
                           : "time that device memory does not explain shrinks with the warps";
-    if (isnan(gain.best_ns) && lanes < GMT_EXCESS_RATIO * shape.threads) {
+    if ((isnan(gain.best_ns) || analysis->timeline->simulated) &&
+        lanes < GMT_EXCESS_RATIO * shape.threads) {
         finding->note_why = "more than half of the lanes are in use";
     }
     if (idle < GMT_IDLE_LANES) {

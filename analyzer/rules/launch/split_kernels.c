@@ -118,9 +118,9 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, do
 }
 
 /* Without times the pair has to move at least twice what one kernel would; NULL: it does. */
-static const char *moves_little(const struct pair_sum *sum, double share)
+static const char *moves_little(const struct pair_sum *sum, double share, bool simulated)
 {
-    if (!isnan(sum->total_ns) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO) {
+    if ((!isnan(sum->total_ns) && !simulated) || 2 * share >= 1 - 1 / GMT_EXCESS_RATIO) {
         return NULL;
     }
     return "one kernel would move more than half of the bytes, and no times show the cost";
@@ -130,7 +130,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
                    const struct pair_sum *sum)
 {
     struct gmt_finding *finding = sum->finding;
-    char size[GMT_FORMAT_BYTES], time[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES];
 
     if (finding == NULL) {
         return;
@@ -149,7 +149,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
         sum->first->name != NULL ? sum->first->name : "the kernel before",
         isnan(sum->total_ns)
             ? ""
-            : gmt_text(analysis, "; both together %s", gmt_format_ns(time, sum->total_ns)));
+            : gmt_text(analysis, "; both together %s", gmt_time_words(analysis, sum->total_ns)));
     finding->sql = gmt_text(analysis,
                             "SELECT class_id, metric, mean FROM v_counter WHERE class_id IN "
                             "(%" PRId64 ", %" PRId64 ") AND metric LIKE 'global_%%_bytes'",
@@ -159,7 +159,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
                    "register.";
     finding->sketch = "out[i] = second(first(in[i]));   /* no array in between */";
     price(analysis, finding, share, sum->total_ns);
-    gmt_finding_note_small(finding, moves_little(sum, share));
+    gmt_finding_note_small(finding, moves_little(sum, share, analysis->timeline->simulated));
     gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes(analysis->timeline));
     gmt_finding_emit(analysis, finding);
 }

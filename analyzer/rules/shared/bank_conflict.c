@@ -79,7 +79,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         return;
     }
     struct gmt_gain gain = gmt_price_conflicts(model, analysis->timeline, class);
-    if (isnan(gain.best_ns) && worst < GMT_EXCESS_RATIO) {
+    if ((isnan(gain.best_ns) || analysis->timeline->simulated) && worst < GMT_EXCESS_RATIO) {
         return;
     }
     struct gmt_finding *finding = gmt_finding_new(analysis);

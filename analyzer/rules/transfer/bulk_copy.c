@@ -41,7 +41,10 @@ static void price_again(struct gmt_analysis *analysis, const struct again *again
     char hidden[GMT_FORMAT_BYTES];
 
     if (analysis->timeline->simulated) {
-        finding->method = "n/a: no times (software device); calls are exact";
+        finding->method = analysis->timeline->modelled
+                              ? "not modelled: what the host takes for calls is in no device "
+                                "model; calls are exact"
+                              : "n/a: no times (software device); calls are exact";
         return;
     }
     double open_ns = again->total_ns - again->hidden_ns;
@@ -213,7 +216,10 @@ static void file_unpriced(struct gmt_analysis *analysis, struct gmt_finding *fin
     double wall_ns = gmt_timeline_wall_ns(analysis->timeline);
 
     if (analysis->timeline->simulated) {
-        finding->method = "n/a: no times (software device); the arguments are exact";
+        finding->method = analysis->timeline->modelled
+                              ? "not modelled: what bulk copies take is in no device model; the "
+                                "arguments are exact"
+                              : "n/a: no times (software device); the arguments are exact";
     }
     finding->effort = GMT_EFFORT_MEDIUM;
     if (isnan(finding->cost_ns) || finding->cost_ns >= GMT_SHARE_MEDIUM * wall_ns) {

@@ -47,7 +47,7 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 
         sums.bytes += (double)up->bytes;
         sums.known += trip->content == GMT_TRIP_SAME;
-        if (tl->simulated) {
+        if (gmt_timeline_is_untimed(tl)) {
             continue;
         }
         add_copy(analysis, state, down, finding, &sums);
@@ -64,9 +64,10 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 {
     const struct gmt_timeline *tl = analysis->timeline;
     const struct gmt_tl_copy *up = &tl->copies[trip->up];
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
-    const char *took = tl->simulated ? ""
-                                     : gmt_text(analysis, ", %s", gmt_format_ns(cost, sums->cost));
+    char size[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    const char *took = gmt_timeline_is_untimed(tl)
+                           ? ""
+                           : gmt_text(analysis, ", %s", gmt_time_words(analysis, sums->cost));
 
     finding->where = gmt_where_of_call(analysis, &tl->copies[trip->down].call);
     gmt_finding_evidence(finding, "pairs", "count", (double)n);
@@ -106,7 +107,7 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
                             "SELECT count(*) / 2, sum(bytes) / 2, sum(end_ns - begin_ns) FROM "
                             "transfer WHERE %s",
                             gmt_trips_condition(analysis, state->trips, members, n));
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_judge_part(analysis, finding, 2 * sums.bytes, state->all_bytes);
         gmt_finding_emit(analysis, finding);
@@ -131,6 +132,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (sums.known < n) {
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
+    }
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, 2 * sums.bytes, state->all_bytes);
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -69,11 +69,19 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 
         sums.bytes += 2 * (double)down->bytes;
         sums.changed += trip->content == GMT_TRIP_CHANGED;
-        if (tl->simulated) {
+        if (gmt_timeline_is_untimed(tl)) {
             continue;
         }
         double copies = gmt_copy_cost_ns(tl, down) + gmt_copy_cost_ns(tl, up);
         sums.copies += copies;
+        if (tl->modelled) {
+            /* How long the host takes for its step is not known. */
+            sums.still += copies;
+            sums.kernel += kernel_ns(analysis->model, (double)down->bytes);
+            gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, down));
+            gmt_finding_claim(analysis, finding, gmt_copy_interval(tl, up));
+            continue;
+        }
         sums.traced += copies - gmt_price_untraced_copy_ns(analysis->model, tl, down, false) -
                        gmt_price_untraced_copy_ns(analysis->model, tl, up, false);
         sums.wait += (double)down->wait_ns;
@@ -94,11 +102,12 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     char size[GMT_FORMAT_BYTES], still[GMT_FORMAT_BYTES], copies[GMT_FORMAT_BYTES];
     char count[GMT_FORMAT_BYTES];
     double bytes = (double)tl->copies[trip->down].bytes;
-    const char *took = tl->simulated
-                           ? ""
-                           : gmt_text(analysis, ": the GPU is idle for %s, %s of it in copies",
-                                      gmt_format_ns(still, sums->still),
-                                      gmt_format_ns(copies, sums->copies));
+    const char *took =
+        gmt_timeline_is_untimed(tl) ? ""
+        : tl->modelled
+            ? gmt_text(analysis, ": the copies take %s", gmt_time_words(analysis, sums->copies))
+            : gmt_text(analysis, ": the GPU is idle for %s, %s of it in copies",
+                       gmt_format_ns(still, sums->still), gmt_format_ns(copies, sums->copies));
 
     finding->where = gmt_where_of_call(analysis, &tl->copies[trip->down].call);
     gmt_finding_evidence(finding, "trips", "count", (double)n);
@@ -137,7 +146,7 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
                             "SELECT count(*) / 2, sum(bytes), sum(end_ns - begin_ns) FROM transfer "
                             "WHERE %s",
                             gmt_trips_condition(analysis, state->trips, members, n));
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
         gmt_finding_emit(analysis, finding);
@@ -157,6 +166,9 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     gmt_finding_saving(finding, fmin(sums.copies - sums.kernel - sums.traced, around),
                        sums.changed == n ? all : around, all);
     finding->confidence = sums.changed == n ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
+    }
     gmt_finding_emit(analysis, finding);
 }
 

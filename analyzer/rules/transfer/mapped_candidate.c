@@ -233,10 +233,10 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[buffer->first];
     size_t copies = buffer->in + buffer->out;
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES];
     const char *took = isnan(buffer->cost_ns)
                            ? ""
-                           : gmt_text(analysis, ", %s", gmt_format_ns(cost, buffer->cost_ns));
+                           : gmt_text(analysis, ", %s", gmt_time_words(analysis, buffer->cost_ns));
 
     finding->where = gmt_where_of_call(analysis, &copy->call);
     gmt_finding_evidence(finding, "copies", "count", (double)copies);
@@ -313,7 +313,7 @@ static void report_buffer(struct gmt_analysis *analysis, const struct mapped_buf
     finding->excess_bytes = buffer->bytes;
     describe(analysis, finding, buffer, class);
     claim(analysis, finding, buffer);
-    if (analysis->timeline->simulated || isnan(gain.best_ns)) {
+    if (isnan(gain.best_ns)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_judge_part(analysis, finding, buffer->bytes, all_bytes);
         gmt_finding_emit(analysis, finding);
@@ -333,7 +333,11 @@ static void report_buffer(struct gmt_analysis *analysis, const struct mapped_buf
     gmt_finding_saving(finding, buffer->async ? 0 : alone.low_ns * launches,
                        gain.best_ns * launches, all.high_ns * launches);
     finding->confidence = gmt_confidence_of_model(analysis->model);
-    gmt_finding_note_small(finding, no_gain(&gain, &all));
+    if (analysis->timeline->simulated) {
+        gmt_finding_judge_part(analysis, finding, buffer->bytes, all_bytes);
+    } else {
+        gmt_finding_note_small(finding, no_gain(&gain, &all));
+    }
     gmt_finding_emit(analysis, finding);
 }
 

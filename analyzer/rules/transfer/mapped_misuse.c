@@ -207,7 +207,7 @@ static void report_use(struct gmt_analysis *analysis, const struct mapped_use *u
     finding->cost_ns = class->total_ns;
     finding->excess_bytes = (times - 1) * use->bytes * launches;
     describe(analysis, finding, use, times);
-    if (analysis->timeline->simulated || isnan(gain.best_ns)) {
+    if (isnan(gain.best_ns)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_note_small(finding, too_little(analysis, use, times));
         if (analysis->timeline->simulated) {
@@ -231,6 +231,9 @@ static void report_use(struct gmt_analysis *analysis, const struct mapped_use *u
     finding->confidence = isfinite(use->traffic) ? gmt_confidence_of_model(analysis->model)
                                                  : GMT_CONFIDENCE_HEURISTIC;
     gmt_finding_note_small(finding, too_little(analysis, use, times));
+    if (analysis->timeline->simulated) {
+        gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes);
+    }
     gmt_finding_emit(analysis, finding);
 }
 

@@ -35,11 +35,12 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const size_t *members, size_t n, double bytes, const struct gmt_pinning *pin)
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[members[0]];
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], rate[GMT_FORMAT_BYTES];
     char count[GMT_FORMAT_BYTES];
     const char *in = isnan(finding->cost_ns)
                          ? ""
-                         : gmt_text(analysis, " in %s (%s)", gmt_format_ns(cost, finding->cost_ns),
+                         : gmt_text(analysis, " in %s (%s)",
+                                    gmt_time_words(analysis, finding->cost_ns),
                                     gmt_format_rate(rate, bytes * 1e9 / finding->cost_ns));
 
     finding->headline = gmt_text(analysis, "%s %s cop%s of pageable memory moved %s%s",
@@ -149,7 +150,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
     double dearer_ns = pin.most_ns - pin.least_ns;
     /* Not worth pinning: the good case of this rule. */
-    bool worth = measured > 0;
+    bool worth = tl->simulated ? bytes >= GMT_EXCESS_RATIO * pin.bytes : measured > 0;
     if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes) {
         return;
     }
@@ -171,6 +172,10 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_saving(finding, fmin(measured, modelled) - hidden - dearer_ns - doubt_ns,
                        measured - hidden, fmax(measured, modelled) + pin.least_ns + doubt_ns);
     finding->confidence = gmt_confidence_of_model(analysis->model);
+    finding->excess_bytes = tl->simulated ? bytes : NAN;
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, bytes, host_bytes(tl));
+    }
     gmt_finding_emit(analysis, finding);
 }
 
@@ -199,7 +204,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     if (n == 0) {
         return;
     }
-    if (analysis->timeline->simulated) {
+    if (gmt_timeline_is_untimed(analysis->timeline)) {
         report_bytes(analysis, members, n);
     } else {
         report_site(analysis, members, n, kernels);

@@ -210,7 +210,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     /* Wrong results come before slow ones; without times nothing is put above medium. */
     finding->severity = tl->simulated ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_HIGH;
     finding->confidence = GMT_CONFIDENCE_HEURISTIC;
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
     } else {
         finding->cost_ns = cost_ns;

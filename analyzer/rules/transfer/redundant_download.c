@@ -54,7 +54,7 @@ static void describe(const struct download_scan *look, const struct site *site,
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
     const struct gmt_tl_copy *before =
         &analysis->timeline->copies[look->contents[site->first].before];
-    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
     size_t n = site->sum.copies;
 
     finding->where = gmt_where_of_call(analysis, &copy->call);
@@ -63,7 +63,7 @@ static void describe(const struct download_scan *look, const struct site *site,
         site->downloads, gmt_format_bytes(size, site->sum.bytes), n == 1 ? "s" : "",
         site->host == GMT_HOST_THERE ? "has already" : "has in another buffer",
         site->verified < n ? ", judged by samples" : "", isnan(site->sum.cost_ns) ? "" : ": ",
-        isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
+        isnan(site->sum.cost_ns) ? "" : gmt_time_words(analysis, site->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(
         analysis,
@@ -110,9 +110,8 @@ static void report_site(const struct download_scan *look, const struct site *sit
     finding->confidence = site->verified == site->sum.copies && !tl->simulated
                               ? GMT_CONFIDENCE_MEASURED
                               : GMT_CONFIDENCE_HEURISTIC;
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
-        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
     } else {
         gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
         gmt_finding_evidence(finding, "hidden_behind_kernels", "ns", site->sum.hidden_ns);
@@ -122,6 +121,9 @@ static void report_site(const struct download_scan *look, const struct site *sit
                                    "less what tracing added%s",
                                    gmt_copy_sum_hidden(analysis, &site->sum));
         gmt_finding_saving(finding, 0, site->sum.best_ns, gmt_copy_sum_high(&site->sum));
+    }
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
     }
     gmt_finding_emit(analysis, finding);
 }

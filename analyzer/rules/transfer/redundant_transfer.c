@@ -106,7 +106,7 @@ static void describe(const struct upload_scan *look, const struct site *site, co
 {
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
-    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], each[GMT_FORMAT_BYTES];
 
     finding->where = gmt_where_of_call(analysis, &copy->call);
     finding->headline = gmt_text(
@@ -115,7 +115,7 @@ static void describe(const struct upload_scan *look, const struct site *site, co
         site->doubtful > 0 ? "may still hold" : "holds already",
         site->verified < site->sum.copies ? ", judged by samples" : "",
         isnan(site->sum.cost_ns) ? "" : ": ",
-        isnan(site->sum.cost_ns) ? "" : gmt_format_ns(cost, site->sum.cost_ns));
+        isnan(site->sum.cost_ns) ? "" : gmt_time_words(analysis, site->sum.cost_ns));
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(
         analysis, "Upload the %s once, before the loop, and then only after a change.%s",
@@ -145,7 +145,7 @@ static void evidence(const struct upload_scan *look, const struct site *site,
     gmt_finding_evidence(finding, "places", "count", (double)site->places);
     gmt_finding_evidence(finding, "verified_copies", "count", (double)site->verified);
     gmt_finding_evidence(finding, "doubtful_copies", "count", (double)site->doubtful);
-    if (look->analysis->timeline->simulated) {
+    if (gmt_timeline_is_untimed(look->analysis->timeline)) {
         return;
     }
     gmt_finding_evidence(finding, "time", "ns", site->sum.cost_ns);
@@ -173,9 +173,8 @@ static void report_site(const struct upload_scan *look, const struct site *site,
     bool all_sure = site->sure.copies == site->sum.copies;
     finding->confidence = all_sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
                                                      : GMT_CONFIDENCE_HEURISTIC;
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
-        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
     } else {
         finding->method = gmt_text(analysis,
                                    "measured time of the repeated copies, without waiting for "
@@ -183,6 +182,9 @@ static void report_site(const struct upload_scan *look, const struct site *site,
                                    gmt_copy_sum_hidden(analysis, &site->sum));
         gmt_finding_saving(finding, site->sure.low_ns, site->sum.best_ns,
                            gmt_copy_sum_high(&site->sum));
+    }
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, site->sum.bytes, all_bytes);
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -67,7 +67,7 @@ static void describe(const struct trip_scan *look, const struct site *site, cons
     struct gmt_analysis *analysis = look->analysis;
     const struct gmt_tl_copy *up = &analysis->timeline->copies[site->first];
     double cost_ns = site->up.cost_ns + site->down.cost_ns;
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES];
     size_t n = site->up.copies;
     const struct gmt_tl_copy *down = &analysis->timeline->copies[look->contents[members[0]].source];
     const char *first = gmt_kernel_before(analysis, down->call.begin_ns);
@@ -78,7 +78,7 @@ static void describe(const struct trip_scan *look, const struct site *site, cons
         analysis, "%zu result%s (%s) go%s to the host and come%s back unchanged%s%s%s", n,
         n == 1 ? "" : "s", gmt_format_bytes(size, site->up.bytes), n == 1 ? "es" : "",
         n == 1 ? "s" : "", site->verified < n ? ", judged by samples" : "",
-        isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_format_ns(cost, cost_ns));
+        isnan(cost_ns) ? "" : ": ", isnan(cost_ns) ? "" : gmt_time_words(analysis, cost_ns));
     finding->effort = GMT_EFFORT_MEDIUM;
     gmt_format_bytes(size, (double)up->bytes);
     if (site->parked) {
@@ -137,7 +137,7 @@ static void evidence(const struct trip_scan *look, const struct site *site,
     gmt_finding_evidence(finding, "back_to_the_same_place", "count", (double)site->in_place);
     gmt_finding_evidence(finding, "freed_meanwhile", "count",
                          site->parked ? (double)site->up.copies : 0);
-    if (look->analysis->timeline->simulated) {
+    if (gmt_timeline_is_untimed(look->analysis->timeline)) {
         return;
     }
     gmt_finding_evidence(finding, "upload_time", "ns", site->up.cost_ns);
@@ -176,15 +176,17 @@ static void report_site(const struct trip_scan *look, const struct site *site,
     bool sure = site->sure.copies == site->up.copies;
     finding->confidence = sure && !tl->simulated ? GMT_CONFIDENCE_MEASURED
                                                  : GMT_CONFIDENCE_HEURISTIC;
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
-        gmt_finding_judge_part(analysis, finding, site->up.bytes + site->down.bytes, all_bytes);
     } else {
         finding->method = gmt_text(analysis,
                                    "measured time of both copies, at least of the upload, without "
                                    "waiting for kernels, less what tracing added%s",
                                    gmt_copy_sum_hidden(analysis, &both));
         gmt_finding_saving(finding, site->sure.low_ns, both.best_ns, gmt_copy_sum_high(&both));
+    }
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, site->up.bytes + site->down.bytes, all_bytes);
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -17,7 +17,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
     const struct gmt_run *run = site->example;
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    char bytes[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char bytes[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
 
     if (finding == NULL) {
         return;
@@ -32,7 +32,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
         gmt_format_count(count, (double)site->copies), gmt_format_bytes(bytes, run->largest_bytes),
         gmt_name_direction(copy->direction), site->runs, site->runs == 1 ? "" : "s",
         isnan(site->cost_ns) ? "" : ": ",
-        isnan(site->cost_ns) ? "" : gmt_format_ns(cost, site->cost_ns));
+        isnan(site->cost_ns) ? "" : gmt_time_words(analysis, site->cost_ns));
     finding->method = "measured time of the row copies, less what tracing added, minus the model's "
                       "time of one 2-D copy of "
                       "the same bytes per run";

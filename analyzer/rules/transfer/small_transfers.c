@@ -35,7 +35,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
 {
     const struct gmt_tl_copy *copy = &analysis->timeline->copies[site->first];
     struct gmt_finding *finding = gmt_finding_new(analysis);
-    char bytes[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char bytes[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
     char per[GMT_FORMAT_BYTES];
 
     if (finding == NULL) {
@@ -45,7 +45,7 @@ static void report_site(struct gmt_analysis *analysis, const struct gmt_copy_sit
     const char *took = isnan(site->cost_ns)
                            ? ", where one copy per run would do"
                            : gmt_text(analysis, " took %s, %s each",
-                                      gmt_format_ns(cost, site->cost_ns),
+                                      gmt_time_words(analysis, site->cost_ns),
                                       gmt_format_ns(per, site->cost_ns / (double)site->copies));
     finding->headline = gmt_text(
         analysis, "%s %s copies of %s or less in %zu run%s%s",

@@ -31,7 +31,7 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
                           const size_t *members, size_t n, struct gmt_finding *finding)
 {
     const struct gmt_timeline *tl = analysis->timeline;
-    struct sums sums = {.cost = tl->simulated ? NAN : 0};
+    struct sums sums = {.cost = gmt_timeline_is_untimed(tl) ? NAN : 0};
 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[members[i]];
@@ -53,11 +53,11 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_copy *copy, size_t n, const struct sums *sums)
 {
-    char size[GMT_FORMAT_BYTES], cost[GMT_FORMAT_BYTES], hidden[GMT_FORMAT_BYTES];
+    char size[GMT_FORMAT_BYTES], hidden[GMT_FORMAT_BYTES];
     char count[GMT_FORMAT_BYTES];
     const char *took = isnan(sums->cost)
                            ? ""
-                           : gmt_text(analysis, ", %s", gmt_format_ns(cost, sums->cost));
+                           : gmt_text(analysis, ", %s", gmt_time_words(analysis, sums->cost));
     const char *beside = sums->hidden > 0 && isfinite(sums->cost)
                              ? gmt_text(analysis, " (%s of it beside kernels)",
                                         gmt_format_ns(hidden, sums->hidden))
@@ -99,7 +99,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     if (sums.reachable == 0 && state->tables) {
         finding->note_why = "no launch gets this memory, but a pointer to it may lie in memory";
     }
-    if (tl->simulated) {
+    if (gmt_timeline_is_untimed(tl)) {
         finding->method = gmt_unpriced(analysis);
         gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
         gmt_finding_emit(analysis, finding);
@@ -114,6 +114,9 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     gmt_finding_saving(finding, known ? sums.certain : 0, sums.cost - sums.hidden,
                        sums.cost - sums.hidden);
     finding->confidence = known ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
+    if (tl->simulated) {
+        gmt_finding_judge_part(analysis, finding, sums.bytes, state->all_bytes);
+    }
     gmt_finding_emit(analysis, finding);
 }
 
