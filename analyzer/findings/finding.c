@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Building findings, and the one function through which they enter the report. */
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,14 +171,6 @@ const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_c
     }
     return gmt_text(analysis, "; kernel time %s%s", gmt_format_ns(time, class->total_ns),
                     class->by_cycles ? " by its cycles" : "");
-}
-
-const char *gmt_time_words(struct gmt_analysis *analysis, double ns)
-{
-    char time[GMT_FORMAT_BYTES];
-
-    return gmt_text(analysis, analysis->timeline->modelled ? "about %s, modelled" : "%s",
-                    gmt_format_ns(time, ns));
 }
 
 const char *gmt_unpriced(const struct gmt_analysis *analysis)
@@ -381,50 +372,6 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
     }
 }
 
-/* Methods say what was measured on a GPU; here nothing was. */
-static const char *method_modelled(struct gmt_analysis *analysis, const char *method)
-{
-    static const char measured[] = "measured", modelled[] = "modelled";
-    char *text = gmt_text(analysis, "modelled for %s from exact counts: %s",
-                          analysis->model->device_name != NULL ? analysis->model->device_name
-                                                               : "the model's device",
-                          method != NULL ? method : "");
-
-    static_assert(sizeof(measured) == sizeof(modelled), "one takes the place of the other");
-    for (char *at = text; at != NULL && (at = strstr(at, measured)) != NULL;) {
-        memcpy(at, modelled, sizeof(modelled) - 1);
-    }
-    return text;
-}
-
-/*
- * No time of a finding was measured: its price, what it is about and its evidence say so. The interval has
- * room for what such times are off by.
- */
-static void mark_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding)
-{
-    struct gmt_saving *saving = &finding->saving;
-
-    for (size_t i = 0; i < finding->evidence_count; i++) {
-        struct gmt_evidence *evidence = &finding->evidence[i];
-
-        if (strcmp(evidence->unit, "ns") == 0 && strncmp(evidence->name, "modelled", 8) != 0) {
-            evidence->name = gmt_text(analysis, "modelled_%s", evidence->name);
-        }
-    }
-    if (isnan(saving->best_ns)) {
-        return;
-    }
-    finding->confidence = GMT_CONFIDENCE_MODELLED;
-    finding->method = method_modelled(analysis, finding->method);
-    saving->low_ns = fmin(saving->low_ns, saving->best_ns / GMT_MODELLED_FACTOR);
-    saving->high_ns = fmax(saving->high_ns, saving->best_ns * GMT_MODELLED_FACTOR);
-    if (isfinite(finding->cost_ns)) {
-        saving->high_ns = fmin(saving->high_ns,
-                               fmax(finding->cost_ns * GMT_MODELLED_FACTOR, saving->best_ns));
-    }
-}
-
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     struct gmt_report *report = analysis->report;
@@ -433,7 +380,7 @@ void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding
         finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);
     }
     if (analysis->timeline->modelled) {
-        mark_modelled(analysis, finding);
+        gmt_finding_mark_modelled(analysis, finding);
     }
     /* What calls waited for kernels is then taken from the model, or left out. */
     if (finding->confidence == GMT_CONFIDENCE_MEASURED &&

@@ -43,6 +43,11 @@ void gmt_finding_claim(struct gmt_analysis *analysis, struct gmt_finding *findin
 /* Of a modelled timeline: so much time of calls that have no place in it. */
 void gmt_finding_claim_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding,
                                 double ns);
+/*
+ * Of a modelled timeline: its price, what it is about and its evidence are called modelled. The interval
+ * gets room for what such times are off by.
+ */
+void gmt_finding_mark_modelled(struct gmt_analysis *analysis, struct gmt_finding *finding);
 /* Claims every launch of the class that has a device time. */
 void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *finding,
                              const struct gmt_tl_class *class);
