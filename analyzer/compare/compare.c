@@ -166,6 +166,14 @@ static bool differ(const char *a, const char *b)
 static const char *warning_of(const struct gmt_summary *a, const struct gmt_summary *b,
                               struct gmt_arena *arena)
 {
+    const char *modelled_for = a->modelled_for != NULL ? a->modelled_for : b->modelled_for;
+
+    if (a->simulated != b->simulated && modelled_for != NULL) {
+        return gmt_arena_text(arena,
+                              "one trace is of the software device: its counts are comparable, its "
+                              "times are modelled for %s",
+                              modelled_for);
+    }
     if (a->simulated != b->simulated) {
         return "one trace is of the software device: its counts are comparable, its times are none";
     }

@@ -164,6 +164,7 @@ static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struc
                                  .cost_ns = f->cost_ns,
                                  .excess_bytes = f->excess_bytes,
                                  .saving = f->saving,
+                                 .modelled = f->modelled,
                                  .confidence = f->confidence};
     memcpy(kept->fingerprint, f->fingerprint, sizeof(kept->fingerprint));
 }

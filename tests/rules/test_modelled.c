@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/compare/compare.h"
 #include "analyzer/run/rules.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
@@ -225,4 +226,35 @@ Test(modelled, what_has_no_figure_ranks_below)
                   isnan(report->findings[i].saving.best_ns));
     }
     gmt_fixture_free(&fixture);
+}
+
+/* What is modelled and what was measured are no measure of each other. */
+Test(modelled, comparisons_judge_no_modelled_time_by_a_measured_one)
+{
+    struct gmt_fixture gpu, device;
+    struct gmt_summary a, b;
+    struct gmt_comparison mixed, alike;
+    struct gmt_arena arena = {0};
+
+    gmt_fixture_load(&gpu, "fixtures/GM201_positive");
+    gmt_fixture_analyze(&gpu, NULL);
+    load(&device, "fixtures/GM201_positive");
+    gmt_fixture_analyze(&device, NULL);
+    gmt_summary_fill(&a, &gpu.report, &arena);
+    gmt_summary_fill(&b, &device.report, &arena);
+    gmt_compare(&mixed, &a, &b, &arena);
+    cr_expect_not_null(strstr(mixed.warning, "its times are modelled for a Test GPU"), "%s",
+                       mixed.warning);
+    cr_expect(isnan(mixed.figures[GMT_FIGURE_saving_ns].b));
+    for (size_t i = 0; i < mixed.finding_count; i++) {
+        cr_expect(mixed.findings[i].fate != GMT_FATE_BETTER &&
+                      mixed.findings[i].fate != GMT_FATE_WORSE,
+                  "%s", mixed.findings[i].why);
+    }
+    gmt_compare(&alike, &b, &b, &arena);
+    cr_expect_not_null(strstr(alike.warning, "all times are modelled for a Test GPU"), "%s",
+                       alike.warning);
+    gmt_arena_free(&arena);
+    gmt_fixture_free(&gpu);
+    gmt_fixture_free(&device);
 }
