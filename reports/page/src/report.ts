@@ -121,6 +121,8 @@ export interface Finding {
   at_most_ns?: number | null;
   /** Nothing shows that there is work for the repair. */
   guess?: boolean;
+  /** Its times are of no device that ran it. */
+  modelled?: boolean;
   method: string;
   confidence: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
   effort: 'small' | 'medium' | 'large';
@@ -289,6 +291,8 @@ export interface Report {
     first_saving?: Saving;
     /** The combined saving is the sum of the findings. */
     savings_add_up?: boolean;
+    /** Of the software device: times and savings are what the model's device would take; none was measured. */
+    modelled?: boolean;
   };
   /** That the program names; largest saving first. */
   ranges?: { name: string; count: number; findings: number; best_ns: number | null }[];

@@ -10,6 +10,11 @@ const DIRECTIONS: Record<string, string> = {
   peer: 'device → other device',
 };
 
+/** "NVIDIA H200": what times are modelled for; null: they are not modelled. */
+export function modelledFor({ verdict, device_model }: Report): string | null {
+  return verdict.modelled === true ? (device_model.device ?? 'the model\u2019s device') : null;
+}
+
 export function direction(name: string): string {
   return DIRECTIONS[name] ?? name;
 }

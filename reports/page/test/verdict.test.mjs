@@ -5,6 +5,7 @@ import { load, makeFinding, makeReport } from './reports.mjs';
 
 const { copyTotals, runNote, sentence } = await load('sections/verdict/summary.ts');
 const { badges } = await load('sections/verdict/badges.ts');
+const { certainty, gain } = await load('sections/verdict/answer.ts');
 
 const row = (direction, host_class, bytes, time_ns, count = 1) => ({
   direction,
@@ -53,6 +54,20 @@ test('the software device has bytes and no times', () => {
     transfers: [row('h2d', 'pageable', 3 << 20, null), row('d2d', '-', 1 << 20, null)],
   });
   assert.match(sentence(report), /no times; copies moved 4\.00 MiB, 75\.0 % from or to pageable memory; no check found/);
+});
+
+test('times of the software device are called modelled, and for which GPU', () => {
+  const report = makeReport({
+    device: { software: true },
+    device_model: { device: 'NVIDIA H200', match: 'another GPU' },
+    verdict: { modelled: true, wall_ns: null, gpu_busy_ns: null, copy_ns: 3e6, combined_saving: { low_ns: 1e6, best_ns: 2e6, high_ns: 4e6, share_of_wall: null } },
+    transfers: [row('h2d', 'pageable', 3 << 20, 3e6)],
+    findings: [makeFinding({ saving: { low_ns: 1e6, best_ns: 2e6, high_ns: 4e6, share_of_wall: null }, modelled: true })],
+  });
+  assert.match(sentence(report), /times are modelled for NVIDIA H200; copies would take about 3\.00 ms.*; 1 finding would save about 2\.00 ms, modelled\./);
+  assert.equal(badges({ report, detail: null })[0].text, 'software device: modelled for NVIDIA H200');
+  assert.equal(gain(report, report.findings[0]), 'about 2.00 ms on NVIDIA H200');
+  assert.match(certainty(report, report.findings[0]), /^1\.00 to 4\.00 ms, modelled from exact counts$/);
 });
 
 test('copies of one way are added up, and one unknown time makes their sum unknown', () => {

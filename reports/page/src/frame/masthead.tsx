@@ -2,6 +2,7 @@
 // What was recorded, where and with what: the head of the page.
 import type { SectionProps } from '../app';
 import { base } from '../format';
+import { modelledFor } from '../words';
 
 /** The command without the directory of its program; quoted ones stay as they are. */
 export function shortCommand(command: string): string {
@@ -13,6 +14,7 @@ export function shortCommand(command: string): string {
 export function Masthead({ payload }: SectionProps) {
   const { report, realtime_ns } = payload.head;
   const { device, process } = report;
+  const forDevice = modelledFor(report);
   const facts = [
     device.name ?? 'no GPU recorded',
     device.compute_capability && `compute ${device.compute_capability}`,
@@ -26,7 +28,13 @@ export function Masthead({ payload }: SectionProps) {
       <p class="brand">gmtrace</p>
       <h1 title={process.command ?? undefined}>{shortCommand(process.command ?? report.trace)}</h1>
       <p class="dim">{facts.join(' · ')}</p>
-      {device.software && <p class="device">software device: exact counts, no times</p>}
+      {device.software && (
+        <p class="device">
+          {forDevice === null
+            ? 'software device: exact counts, no times'
+            : `software device: exact counts; times are modelled for ${forDevice}, none is measured`}
+        </p>
+      )}
     </header>
   );
 }

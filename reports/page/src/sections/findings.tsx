@@ -29,7 +29,7 @@ function Advice({ report }: { report: Report }) {
         </>
       )}
       All findings together would save about {ns(best_ns)} (between {ns(low_ns)} and {ns(high_ns)}),{' '}
-      {share(share_of_wall)} of the run. Each bar shows what the finding would bring alone, and how far that may be off.
+      {report.verdict.modelled === true ? 'modelled' : `${share(share_of_wall)} of the run`}. Each bar shows what the finding would bring alone, and how far that may be off.
     </p>
   );
 }

@@ -7,6 +7,7 @@ import { count, decimal, known, ns, percent, share } from '../format';
 import { Table, type TableColumn } from '../parts/table';
 import { useRange } from '../range';
 import { go, useChoice } from '../state';
+import { modelledFor } from '../words';
 import { kernelsOf, kernelsWithin, roofsOf, type Kernel } from './kernels/model';
 import { KernelPanel } from './kernels/panel';
 import { Roofline } from './kernels/roofline';
@@ -192,14 +193,22 @@ export function Kernels({ payload }: SectionProps) {
   const roofs = useMemo(() => roofsOf(model), [model]);
   const [chosen, choose] = useChoice('k.open', '');
   const kernel = chosen === '' ? undefined : every[Number(chosen)];
-  const columns = useMemo(() => columnsOf(({ index }) => go('kernels', { 'k.open': String(index) })), [kernels]);
+  const columns = useMemo(() => {
+    const all = columnsOf(({ index }) => go('kernels', { 'k.open': String(index) }));
+    return report.verdict.modelled === true
+      ? all.map((column) => (column.key === 'device_ns' ? { ...column, title: 'Time, modelled' } : column))
+      : all;
+  }, [kernels]);
   if (every.length === 0) return <p>The program launched no kernel that is known by name.</p>;
   return (
     <>
       {kernel !== undefined && <KernelPanel payload={payload} kernel={kernel} close={() => leave(choose)} />}
       <p class="dim">
         One row for each kernel and way it is launched; a row opens the kernel's own page.{' '}
-        {report.device.software && 'The software device has no times: what needs them is not known. '}
+        {report.device.software &&
+          (report.verdict.modelled === true
+            ? `Times are modelled for ${modelledFor(report)} from exact counts; what needs measured ones is not known. `
+            : 'The software device has no times: what needs them is not known. ')}
         <span class="heat" data-tone="bad" data-level="6">
           orange
         </span>
@@ -215,7 +224,7 @@ export function Kernels({ payload }: SectionProps) {
         caption="Kernels"
         columns={columns}
         rows={kernels}
-        sort={report.device.software ? '-launches' : '-device_ns'}
+        sort={report.device.software && report.verdict.modelled !== true ? '-launches' : '-device_ns'}
         rowKey={({ index }) => String(index)}
         rowClass={(row) => (row.index === kernel?.index ? 'chosen' : undefined)}
         onRow={({ index }) => go('kernels', { 'k.open': String(index) })}

@@ -136,14 +136,19 @@ export function Transfers({ payload }: SectionProps) {
   const rows = all.filter(
     (row) => !off.has(row.direction) && !off.has(row.host_class) && !off.has(nameOf(row)),
   );
-  const buckets = useMemo(() => bucketColumns(copies, curves), [copies, curves]);
+  const buckets = useMemo(() => {
+    const columns = bucketColumns(copies, curves);
+    return report.verdict.modelled === true
+      ? columns.map((column) => (column.key === 'time' ? { ...column, title: 'Time, modelled' } : column))
+      : columns;
+  }, [copies, curves]);
   if (copies.rows === 0 && all.length === 0)
     return <p>{range === null ? 'The program copied nothing.' : 'No copy begins in the selected time.'}</p>;
   return (
     <>
       <Filters copies={copies} off={off} toggle={toggle} />
       {report.device.software ? (
-        <p>This trace is of the software device: copies have sizes but no times, so no bandwidths.</p>
+        <p>This trace is of the software device: copies have sizes but no measured times, so no bandwidths.</p>
       ) : (
         <TransferPlot payload={payload} copies={copies} curves={curves} kept={kept} />
       )}

@@ -56,10 +56,32 @@ function saved({ verdict: v, findings }: Report): Tile {
   return {
     title,
     value: `about ${ns(saving.best_ns)}`,
-    note: `${share(saving.share_of_wall)} of the run; ${interval}${v.savings_add_up === true ? '' : ', overlaps counted once: not the sum of the findings'}`,
+    note: `${v.modelled === true ? 'modelled' : `${share(saving.share_of_wall)} of the run`}; ${interval}${v.savings_add_up === true ? '' : ', overlaps counted once: not the sum of the findings'}`,
     section,
     bar: <IntervalBar saving={saving} scale_ns={wall_ns ?? commonScale([saving])} />,
   };
+}
+
+/** What is modelled of the software device's counts, which has no times of its own. */
+function modelledTiles(report: Report): Tile[] {
+  const { verdict: v, transfers } = report;
+  const moved = transfers.reduce((sum, row) => sum + row.bytes, 0);
+  return [
+    {
+      title: 'Kernels, modelled',
+      value: ns(v.kernel_ns),
+      note: counted(v.launches, 'launch', 'launches'),
+      section: 'kernels',
+    },
+    {
+      title: 'Copies, modelled',
+      value: ns(v.copy_ns),
+      note: `${counted(v.transfers, 'copy', 'copies')}, ${bytes(moved)}`,
+      section: 'transfers',
+    },
+    memory(report),
+    saved(report),
+  ];
 }
 
 /** Counts: the software device has no times. */
@@ -79,6 +101,7 @@ function countedTiles(report: Report): Tile[] {
 }
 
 function tiles(report: Report): Tile[] {
+  if (report.verdict.modelled === true) return modelledTiles(report);
   if (report.device.software) return countedTiles(report);
   const { verdict: v } = report;
   const timed = (title: string, value: number | null, note: string, section: string): Tile => {
@@ -150,7 +173,7 @@ function Copies({ report }: { report: Report }) {
         <tr>
           <th scope="col">Direction</th>
           <th scope="col" class="wide">
-            {timed ? 'Time' : 'Bytes'}
+            {!timed ? 'Bytes' : report.verdict.modelled === true ? 'Time, modelled' : 'Time'}
           </th>
           {timed && (
             <th scope="col" class="number wide">

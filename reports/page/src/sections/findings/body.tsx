@@ -72,14 +72,14 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           the peak of {finding.saved_peak_of ?? 'device memory'} is {bytes(finding.saved_peak_bytes)} lower
         </Fact>
       )}
-      {known(cost_ns) && <Fact name="Cost now">{ns(cost_ns)}</Fact>}
+      {known(cost_ns) && <Fact name="Cost now">{finding.modelled === true ? `about ${ns(cost_ns)}, modelled` : ns(cost_ns)}</Fact>}
       {known(excess_bytes) && excess_bytes > 0 && <Fact name="Unnecessary traffic">{bytes(excess_bytes)}</Fact>}
       <Fact name="Saving">
         {known(saving.best_ns)
           ? `about ${ns(saving.best_ns)} (between ${ns(saving.low_ns)} and ${ns(saving.high_ns)}), ` +
-            `${share(saving.share_of_wall)} of the run`
+            (finding.modelled === true ? 'modelled' : `${share(saving.share_of_wall)} of the run`)
           : known(finding.at_most_ns)
-            ? `not priced, at most ${ns(finding.at_most_ns)}`
+            ? `not priced, at most ${ns(finding.at_most_ns)}${finding.modelled === true ? ', modelled' : ''}`
             : 'not priced'}
       </Fact>
       {finding.method !== '' && finding.method !== null && <Fact name="How computed">{finding.method}</Fact>}

@@ -25,9 +25,9 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
   if (known(saving.best_ns))
     return (
       <div class="saving">
-        <b>{ns(saving.best_ns)}</b>{' '}
+        <b>{finding.modelled === true ? `about ${ns(saving.best_ns)}` : ns(saving.best_ns)}</b>{' '}
         <small>
-          {ofRun(saving.share_of_wall)}
+          {finding.modelled === true ? 'modelled' : ofRun(saving.share_of_wall)}
           {finding.guess === true && ', a guess'}
         </small>
         <IntervalBar saving={saving} scale_ns={scale_ns} />
@@ -44,7 +44,10 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
           <b>{bytes(excess_bytes)}</b> <small>unnecessary traffic</small>
         </>
       ) : known(at_most_ns) ? (
-        <small>at most {ns(at_most_ns)}</small>
+        <small>
+          at most {ns(at_most_ns)}
+          {finding.modelled === true && ', modelled'}
+        </small>
       ) : (
         <small>{software ? 'no times' : 'not priced'}</small>
       )}

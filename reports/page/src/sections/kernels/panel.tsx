@@ -25,7 +25,7 @@ function launchesText({ launches, launches_in_graphs, measured_launches }: Kerne
   return `${count(launches)}${inGraphs}, ${count(measured_launches)} measured`;
 }
 
-function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
+function Facts({ kernel: { row, each }, modelled }: { kernel: Kernel; modelled: boolean }) {
   const facts: [string, string][] = [
     ['Grid', row.grid.join(' × ')],
     ['Block', `${row.block.join(' × ')} threads`],
@@ -34,7 +34,7 @@ function Facts({ kernel: { row, each } }: { kernel: Kernel }) {
     ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} per thread` : NOTHING],
     ['Launches', launchesText(row)],
     ['One launch', row.device_ns_by === 'cycles' ? `${ns(each)}, by its cycles: no launch has a device time` : ns(each)],
-    ['All launches', `${ns(row.device_ns)}, ${share(row.share_of_wall)} of the run`],
+    ['All launches', `${ns(row.device_ns)}, ${modelled ? 'modelled' : `${share(row.share_of_wall)} of the run`}`],
   ];
   return (
     <dl class="kernel-facts">
@@ -238,7 +238,7 @@ export function KernelPanel({ payload, kernel, close }: Props) {
       <h3 id="k-name" ref={heading} tabIndex={-1}>
         <code>{kernel.row.name}</code>
       </h3>
-      <Facts kernel={kernel} />
+      <Facts kernel={kernel} modelled={payload.head.report.verdict.modelled === true} />
       <h4>What limits it</h4>
       <Limits kernel={kernel} />
       <h4>Findings</h4>

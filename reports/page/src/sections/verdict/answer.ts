@@ -2,6 +2,7 @@
 // What to change first, in words, as reports/model/answer.c says it.
 import { bytes, decimal, known, ns } from '../../format';
 import type { Finding, Report, Saving } from '../../report';
+import { modelledFor } from '../../words';
 
 export const FIRST = 3;
 const SEEN_IN_A_FACTOR = 0.01;
@@ -20,8 +21,10 @@ export function times({ verdict: { wall_ns } }: Report, { best_ns }: Saving): st
 export function gain(report: Report, { saving, saved_peak_bytes, at_most_ns, excess_bytes }: Finding): string {
   const text = times(report, saving);
   if (text !== '') return text;
+  const forDevice = modelledFor(report);
+  if (forDevice !== null && known(saving.best_ns) && saving.best_ns > 0) return `about ${ns(saving.best_ns)} on ${forDevice}`;
   if (known(saved_peak_bytes) && saved_peak_bytes > 0) return `${bytes(saved_peak_bytes)} less at the peak`;
-  if (known(at_most_ns) && at_most_ns > 0) return `at most ${ns(at_most_ns)}`;
+  if (known(at_most_ns) && at_most_ns > 0) return `at most ${ns(at_most_ns)}${report.verdict.modelled === true ? ', modelled' : ''}`;
   return known(excess_bytes) && excess_bytes > 0 ? `${bytes(excess_bytes)} unnecessary` : '';
 }
 
@@ -31,6 +34,8 @@ export function certainty(report: Report, { saving: { low_ns, best_ns, high_ns }
   const [low, high] = [ns(low_ns), ns(high_ns)];
   const unit = / .*$/.exec(high)?.[0] ?? '';
   const short = unit !== '' && low.endsWith(unit) ? low.slice(0, -unit.length) : low;
+  if (report.verdict.modelled === true)
+    return `${short} to ${high}, modelled from exact counts${guess === true ? ', a guess' : ''}`;
   const elsewhere = confidence === 'calibrated' && report.device_model.match === 'another board';
   return `saves ${short} to ${high}, ${confidence}${elsewhere ? ' on another device' : ''}${guess === true ? ', a guess' : ''}`;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the recording and its prices can be trusted, in a few words each, and where to read more.
 import type { Head } from '../../payload';
-import { counted } from '../../words';
+import { counted, modelledFor } from '../../words';
 
 export interface Badge {
   tone: 'good' | 'fair' | 'bad';
@@ -13,14 +13,19 @@ export interface Badge {
 
 const GAPS_SHOWN = 4;
 
-function ofModel({ report: { device_model: model, device } }: Head): Badge[] {
+function ofModel({ report }: Head): Badge[] {
+  const { device_model: model, device } = report;
+  const forDevice = modelledFor(report);
   if (device.software)
     return [
       {
         tone: 'fair',
-        text: 'software device',
+        text: forDevice === null ? 'software device' : `software device: modelled for ${forDevice}`,
         section: 'about',
-        help: 'Exact counts, no times: findings have no price',
+        help:
+          forDevice === null
+            ? 'Exact counts, no times: findings have no price'
+            : 'Exact counts; what they would take there follows from its device model, and nothing was measured',
       },
     ];
   const from = model.device === null ? '' : `: ${model.device}`;

@@ -2,7 +2,7 @@
 // The run in one sentence, and its copies by direction and class of host memory.
 import { bytes, known, ns, share } from '../../format';
 import type { Report, TransferRow } from '../../report';
-import { counted, direction, hostClass } from '../../words';
+import { counted, direction, hostClass, modelledFor } from '../../words';
 
 export interface CopyTotal {
   direction: string;
@@ -44,7 +44,10 @@ function mostly(totals: CopyTotal[], timed: boolean): string {
   return `, ${most === all ? 'all' : share(most / all)} from or to ${hostClass(name)} memory`;
 }
 
-function device({ verdict, device: { software } }: Report): string {
+function device(report: Report): string {
+  const { verdict, device: { software } } = report;
+  const forDevice = modelledFor(report);
+  if (forDevice !== null) return `The software device counted the work exactly; times are modelled for ${forDevice}`;
   if (software) return 'The software device counted the work exactly, but has no times';
   const { wall_ns, gpu_busy_ns } = verdict;
   if (!known(wall_ns)) return 'How long the run took is not known';
@@ -55,6 +58,8 @@ function device({ verdict, device: { software } }: Report): string {
 function copies({ verdict, transfers }: Report): string {
   const totals = copyTotals(transfers);
   if (totals.length === 0) return 'nothing was copied';
+  if (known(verdict.copy_ns) && verdict.modelled === true)
+    return `copies would take about ${ns(verdict.copy_ns)}${mostly(totals, true)}`;
   if (known(verdict.copy_ns)) return `copies took ${ns(verdict.copy_ns)}${mostly(totals, true)}`;
   const sum = totals.reduce((all, total) => all + total.bytes, 0);
   return `copies moved ${bytes(sum)}${mostly(totals, false)}`;
@@ -67,7 +72,7 @@ function findings({ findings: list, verdict, device: { software } }: Report): st
     return software
       ? 'no check found a noticeable part of the work to be unnecessary'
       : 'nothing that was checked would save a noticeable part of the run';
-  if (known(best_ns) && best_ns > 0) return `${some} would save about ${ns(best_ns)}`;
+  if (known(best_ns) && best_ns > 0) return `${some} would save about ${ns(best_ns)}${verdict.modelled === true ? ', modelled' : ''}`;
   return software ? `${some}, ranked by unnecessary work` : `${some}, none of them priced`;
 }
 
