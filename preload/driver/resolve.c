@@ -3,7 +3,6 @@
 #include "preload/driver/resolve.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/record/collector.h"
+#include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
 
 void *gmt_hook_real[GMT_HOOK_COUNT];
@@ -92,8 +92,7 @@ bool gmt_resolve(void *candidate)
     }
     /* The loader is asked before our lock is taken: a thread inside dlopen (whose constructor may call
      * CUDA) holds the loader's lock and may be waiting for ours. */
-    int cancel_state;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     const size_t bytes = GMT_HOOK_COUNT * sizeof(void *); /* too many for a small stack */
     void **real = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     void *handle = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
@@ -106,7 +105,7 @@ bool gmt_resolve(void *candidate)
         }
         (void)munmap(real, bytes);
     }
-    (void)pthread_setcancelstate(cancel_state, NULL);
+    gmt_cancellation_allow(of_program);
     return resolved;
 }
 

@@ -14,11 +14,11 @@
 #ifndef GMT_PRELOAD_GUARD_GUARD_H
 #define GMT_PRELOAD_GUARD_GUARD_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/epoch.h"
 
 /* What a function that enters and then makes the program's call has in its frame: overwritten, sooner or
@@ -31,9 +31,9 @@ struct gmt_guard_mark {
 struct gmt_guard {
     const void *frame; /* of the function that entered, NULL: nobody is inside. frame[1] is ... */
     uint64_t caller;   /* ... the address that it returns to, for as long as it lives */
-    const struct gmt_guard_mark *mark; /* there, NULL: it makes no call of the program */
-    uint32_t epoch;                    /* in which this thread entered last */
-    int cancel_state;                  /* the program's, while ours is in force */
+    const struct gmt_guard_mark *mark;    /* there, NULL: it makes no call of the program */
+    uint32_t epoch;                       /* in which this thread entered last */
+    struct gmt_cancellation cancellation; /* the program's, while ours is in force */
     unsigned shut;
     const void *before; /* it was shut: `frame` */
 
@@ -59,25 +59,23 @@ static inline bool gmt_guard_is_inside(void)
 /* Inside, before our own work. */
 static inline void gmt_guard_hold_cancellation(void)
 {
-    int state;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    gmt_guard.cancel_state = state;
+    gmt_guard.cancellation = gmt_cancellation_hold();
 }
 
 /* Inside, after it, where the program's call follows. */
 static inline void gmt_guard_allow_cancellation(void)
 {
-    (void)pthread_setcancelstate(gmt_guard.cancel_state, NULL);
+    gmt_cancellation_allow(gmt_guard.cancellation);
 }
 
 /* With cancellation held. Where a request is waiting and cancellation is asynchronous, the thread ends
  * here, outside. */
 static inline void gmt_guard_leave(void)
 {
-    int state = gmt_guard.cancel_state;
+    struct gmt_cancellation of_program = gmt_guard.cancellation;
     gmt_guard.hook = 0;
     gmt_guard.frame = NULL;
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
 }
 
 /* Inside, whatever was there before, until reopened: for work of ours that nobody may refuse, and that has

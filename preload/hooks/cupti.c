@@ -12,7 +12,6 @@
 #include <cupti_pmsampling.h>
 #include <cupti_sass_metrics.h>
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -21,6 +20,7 @@
 #include "libtrace/cupti/base/loader.h"
 #include "libtrace/cupti/base/real_dlsym.h"
 #include "libtrace/cupti/handover.h"
+#include "libtrace/threads/cancellation.h"
 #include "preload/driver/resolve.h"
 #include "preload/hooks/hook.h"
 #include "preload/recording/start.h"
@@ -106,36 +106,29 @@ void *gmt_cupti_route(const char *name, void *found)
 
 /* ---- around the program's own call: nobody is cancelled in here ----------------------------------- */
 
-static int hold_cancellation(void)
-{
-    int state;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    return state;
-}
-
 static void before(struct gmt_handover *handover)
 {
-    int state = hold_cancellation();
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     if (gmt_epoch() == GMT_EPOCH_FORKED) {
         gmt_forked();
     }
     gmt_handover_before(handover);
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
 }
 
 static bool again(struct gmt_handover *handover, CUptiResult result)
 {
-    int state = hold_cancellation();
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     bool wanted = gmt_handover_again(handover, result);
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
     return wanted;
 }
 
 static void after(struct gmt_handover *handover, CUptiResult result)
 {
-    int state = hold_cancellation();
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     gmt_handover_after(handover, result);
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
 }
 
 /* ---- those that only ask for the collector to stand back ---------------------------------------- */

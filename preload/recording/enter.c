@@ -7,6 +7,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "libtrace/threads/cancellation.h"
 #include "preload/guard/hold.h"
 #include "preload/guard/threads.h"
 #include "preload/recording/start.h"
@@ -104,9 +105,8 @@ bool gmt_guard_enter_slowly(enum gmt_guard_for purpose, struct gmt_guard_mark no
     gmt_guard.frame = now.frame;
     gmt_guard.caller = now.caller;
     gmt_guard.mark = mark;
-    int state;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     bool entered = enter(purpose, left);
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
     return entered;
 }

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -16,6 +15,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/cancellation.h"
 #include "preload/driver/coverage.h"
 #include "preload/guard/guard.h"
 #include "preload/session/own_stack.h"
@@ -77,12 +77,11 @@ static void finish(void *recorder_started)
 
 void gmt_exit(bool recorder_started)
 {
-    int state;
     gmt_guard_shut();
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     if (gmt_own_stack_run(finish, &recorder_started) != 0) {
         finish(&recorder_started);
     }
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
     gmt_guard_reopen();
 }

@@ -17,6 +17,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spawn.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
@@ -326,9 +327,8 @@ bool gmt_start(void)
         return false;
     }
     /* A thread that is being cancelled must not end in here with the lock. */
-    int cancel_state;
     bool started = false;
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     if (lock_start()) {
         /* start_locked refuses by itself: that must stay. */
         int error = gmt_started || refused ? 0 : gmt_own_stack_run(start_locked, NULL);
@@ -339,6 +339,6 @@ bool gmt_start(void)
         started = gmt_started;
         gmt_mutex_unlock(&mutex);
     }
-    (void)pthread_setcancelstate(cancel_state, NULL);
+    gmt_cancellation_allow(of_program);
     return started;
 }

@@ -2,10 +2,10 @@
 /* From an intercepted call to its record (hook_call.h). */
 #include "preload/state/hook_call.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "libtrace/record/spool.h"
+#include "libtrace/threads/cancellation.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
@@ -38,12 +38,12 @@ static void fill(struct gmt_call *call, const struct gmt_hook_call *hooked, uint
 
 void gmt_hook_call_ask_capture(struct gmt_hook_call *hooked)
 {
-    int state; /* not the guard's: the callbacks of a hook (hooks/callback.h) hold it already */
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    /* Not the guard's: the callbacks of a hook (hooks/callback.h) hold it already. */
+    struct gmt_cancellation of_program = gmt_cancellation_hold();
     if (gmt_stream_is_capturing(hooked->stream, (hooked->flags & GMT_CALL_PER_THREAD) != 0)) {
         hooked->flags |= GMT_CALL_CAPTURING;
     }
-    (void)pthread_setcancelstate(state, NULL);
+    gmt_cancellation_allow(of_program);
 }
 
 /* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
