@@ -167,7 +167,7 @@ static bool submit(const struct sim_graph *exec, const struct sim_stream *stream
 /* Launches of one executable graph come after each other, also in different streams. */
 CUresult sim_late_graph(struct sim_graph *exec, struct sim_stream *stream)
 {
-    struct sim_operation **operations = calloc(exec->count + 1, sizeof(*operations));
+    struct sim_operation **operations = calloc(exec->count + 1, sizeof(void *));
     struct sim_operation *start = marker(stream, "graph launch"),
                          *end = marker(stream, "graph end");
     CUresult result = CUDA_ERROR_OUT_OF_MEMORY;

@@ -70,7 +70,7 @@ bool sim_operations_push(struct sim_operation ***list, size_t *count, size_t *ca
 {
     if (*count == *capacity) {
         size_t grown = *capacity != 0 ? 2 * *capacity : 4;
-        struct sim_operation **at = realloc((void *)*list, grown * sizeof(*at));
+        struct sim_operation **at = realloc((void *)*list, grown * sizeof(void *));
         if (at == NULL) {
             return false;
         }
