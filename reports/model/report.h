@@ -189,12 +189,12 @@ struct gmt_finding {
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
-    bool modelled;               /* its times are of no device that ran it (gmt_report.modelled) */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
     enum gmt_touches touches;
     char fingerprint[17]; /* stable over runs, builds and line numbers: findings/fingerprints.h */
     char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
+    bool modelled;           /* its times are of no device that ran it (gmt_report.modelled)     */
     bool guess;              /* of a saving: nothing shows that there is work for the repair     */
     bool small; /* a note for its size alone: to comparisons and gates it is as if nothing
                              was seen */

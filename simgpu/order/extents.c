@@ -13,7 +13,7 @@ static bool add(struct sim_extents *extents, uint64_t first, uint64_t end, unsig
         last->end = end;
         return true;
     }
-    if (extents->count == extents->capacity) {
+    if (extents->at == NULL || extents->count == extents->capacity) {
         size_t grown = extents->capacity != 0 ? 2 * extents->capacity : 4;
         struct sim_extent *at = realloc(extents->at, grown * sizeof *at);
         if (at == NULL) {
