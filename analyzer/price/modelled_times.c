@@ -190,13 +190,7 @@ static bool is_counted(const struct gmt_tl_class *class)
 static int load_host_uses(const struct gmt_timeline *tl, struct host_use *uses)
 {
     struct gmt_query query;
-    int rc = gmt_query_open(
-        &query, tl->db,
-        "SELECT class_id, avg(touched), avg(moved) FROM (SELECT f.class_id, f.launch_seq, "
-        "sum(f.read_bytes + f.write_bytes) AS touched, "
-        "sum(f.read_traffic_bytes + f.write_traffic_bytes) AS moved FROM kernel_footprint f "
-        "JOIN host_allocation h ON h.id = f.allocation_id GROUP BY f.class_id, f.launch_seq) "
-        "GROUP BY class_id");
+    int rc = gmt_query_open(&query, tl->db, GMT_HOST_FOOTPRINTS);
 
     while (rc == 0 && gmt_query_next(&query)) {
         int32_t class = gmt_timeline_class(tl, gmt_query_id(&query, 0));

@@ -37,4 +37,13 @@ struct gmt_gain gmt_price_without_copy(const struct gmt_model *model,
 struct gmt_gain gmt_price_with_copy(const struct gmt_model *model, double t_ns, double bytes,
                                     double traffic_bytes);
 
+/* Statement: class id, and of memory of the host per launch, bytes touched and bytes moved. Only the software device counts
+ * them. */
+#define GMT_HOST_FOOTPRINTS \
+    "SELECT class_id, avg(touched), avg(moved) FROM (SELECT f.class_id, f.launch_seq, " \
+    "sum(f.read_bytes + f.write_bytes) AS touched, " \
+    "sum(f.read_traffic_bytes + f.write_traffic_bytes) AS moved FROM kernel_footprint f " \
+    "JOIN host_allocation h ON h.id = f.allocation_id GROUP BY f.class_id, f.launch_seq) " \
+    "GROUP BY class_id"
+
 #endif

@@ -41,13 +41,7 @@ static size_t read_footprints(const struct gmt_timeline *tl, struct mapped_use *
 {
     struct gmt_query query;
     size_t count = 0;
-    int rc = gmt_query_open(
-        &query, tl->db,
-        "SELECT class_id, avg(touched), avg(moved) FROM (SELECT f.class_id, f.launch_seq, "
-        "sum(f.read_bytes + f.write_bytes) AS touched, "
-        "sum(f.read_traffic_bytes + f.write_traffic_bytes) AS moved FROM kernel_footprint f "
-        "JOIN host_allocation h ON h.id = f.allocation_id GROUP BY f.class_id, f.launch_seq) "
-        "GROUP BY class_id");
+    int rc = gmt_query_open(&query, tl->db, GMT_HOST_FOOTPRINTS);
 
     while (rc == 0 && count < tl->class_count && gmt_query_next(&query)) {
         const struct gmt_tl_class *class = class_of(tl, gmt_query_id(&query, 0));
