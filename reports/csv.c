@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 #include "reports/writers.h"
 
 /* "-3.5e9" is a number all the same. */

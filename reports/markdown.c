@@ -8,6 +8,7 @@
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
 #include "reports/model/own_time.h"
+#include "reports/model/words.h"
 #include "reports/text/markdown_parts.h"
 #include "reports/text/text_parts.h"
 #include "reports/writers.h"

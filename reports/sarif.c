@@ -10,6 +10,7 @@
 #include "libtrace/base/format.h"
 #include "libtrace/base/source_path.h"
 #include "reports/json/json_values.h"
+#include "reports/model/words.h"
 #include "reports/writers.h"
 
 /* Readers of SARIF cut what is longer; the largest savings come first. */

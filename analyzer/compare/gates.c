@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 
 void gmt_gates_add(struct gmt_gates *gates, const struct gmt_gate *gate)
 {

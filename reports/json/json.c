@@ -7,6 +7,7 @@
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */

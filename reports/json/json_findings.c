@@ -5,6 +5,7 @@
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
 #include "reports/model/inlining.h"
+#include "reports/model/words.h"
 
 json_t *gmt_json_saving(const struct gmt_saving *saving)
 {

@@ -6,6 +6,7 @@
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 
 static json_t *of_place(const struct gmt_call_place *place)
 {

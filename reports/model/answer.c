@@ -8,6 +8,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/inlining.h"
+#include "reports/model/words.h"
 
 /* Less is said as a time: in a factor it would not be seen. */
 #define SEEN_IN_A_FACTOR 0.01

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 
 const struct gmt_figure_row gmt_figure_rows[GMT_FIGURES] = {
 #define GMT_FIGURE(name, kind, gated, label, value) {#name, label, GMT_KIND_##kind, gated},

@@ -6,7 +6,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/inlining.h"
-#include "reports/model/report.h"
+#include "reports/model/words.h"
 
 const char *gmt_severity_name(enum gmt_severity severity)
 {

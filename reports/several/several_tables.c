@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 
 static const char *value(struct gmt_arena *arena, double number, enum gmt_figure_kind kind)
 {

@@ -10,6 +10,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/own_time.h"
+#include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
 static void head(struct gmt_text_out *t, const struct gmt_report *report)

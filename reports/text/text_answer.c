@@ -5,6 +5,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
 /* A letter for each part of the bar, so that it can be read without colours. */

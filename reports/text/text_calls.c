@@ -5,6 +5,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
 /* "main.cu:42 in f()" */

@@ -5,6 +5,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
 static const enum gmt_text_style severity_styles[] = {[GMT_SEVERITY_NOTE] = GMT_STYLE_DIM,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
 void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,

@@ -11,6 +11,7 @@
 
 #include "libtrace/store/db/own_schema.h"
 #include "libtrace/store/db/traits.h"
+#include "reports/model/words.h"
 
 #define GMT_RULES_DIRECTORY GMT_SOURCE_DIR "/tests/rules"
 

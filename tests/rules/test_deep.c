@@ -7,6 +7,7 @@
 
 #include "analyzer/trace/source_lines.h"
 #include "libtrace/base/format.h"
+#include "reports/model/words.h"
 #include "tests/rules/fixture.h"
 
 static const char counted[] =

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "reports/model/answer.h"
+#include "reports/model/words.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;

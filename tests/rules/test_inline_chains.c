@@ -8,6 +8,7 @@
 #include "analyzer/trace/source_lines.h"
 #include "libtrace/base/format.h"
 #include "reports/model/inlining.h"
+#include "reports/model/words.h"
 #include "tests/rules/page_reader.h"
 
 /* load() at helper.h:2 is called by row() at helper.h:9 and by tile() at helper.h:14, these by the kernel

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyzer/run/rules.h"
+#include "reports/model/words.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

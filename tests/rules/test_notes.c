@@ -7,6 +7,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/figures.h"
+#include "reports/model/words.h"
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 

@@ -8,6 +8,7 @@
 
 #include "analyzer/run/rule_pages.h"
 #include "analyzer/run/rules.h"
+#include "reports/model/words.h"
 #include "tests/rules/fixture.h"
 
 static void free_parameters(struct criterion_test_params *parameters)
