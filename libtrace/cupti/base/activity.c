@@ -28,14 +28,14 @@
     SAME(older, newer, start) \
     SAME(older, newer, end) \
     SAME(older, newer, correlationId) \
-    SAME(older, newer, deviceId) SAME(older, newer, contextId) SAME(older, newer, streamId) \
-        SAME(older, newer, graphId)
+    SAME(older, newer, deviceId) \
+    SAME(older, newer, contextId) SAME(older, newer, streamId) SAME(older, newer, graphId)
 #define SAME_KERNEL(older) \
     SAME_IN_ALL(older, CUpti_ActivityKernel10) \
     SAME(older, CUpti_ActivityKernel10, gridX) \
     SAME(older, CUpti_ActivityKernel10, gridZ) \
-    SAME(older, CUpti_ActivityKernel10, blockX) SAME(older, CUpti_ActivityKernel10, blockZ) \
-        SAME(older, CUpti_ActivityKernel10, name)
+    SAME(older, CUpti_ActivityKernel10, blockX) \
+    SAME(older, CUpti_ActivityKernel10, blockZ) SAME(older, CUpti_ActivityKernel10, name)
 SAME_KERNEL(CUpti_ActivityKernel8)
 SAME_KERNEL(CUpti_ActivityKernel9)
 SAME_IN_ALL(CUpti_ActivityMemcpy5, CUpti_ActivityMemcpy6)
