@@ -159,7 +159,6 @@ struct gmt_edit {
 
 struct gmt_finding {
     const char *rule, *slug, *title;
-    enum gmt_severity severity;
     const char *headline; /* one line: what was seen, with its numbers   */
     struct gmt_where where;
     struct gmt_evidence evidence[GMT_EVIDENCE_MAX];
@@ -176,8 +175,10 @@ struct gmt_finding {
     double saved_peak_bytes;   /* by so much the peak would be lower; NAN: not about that */
     const char *saved_peak_of; /* "device memory", "page-locked memory"; NULL as above    */
     const char *method;        /* one sentence: how the saving was computed   */
+    enum gmt_severity severity;
     enum gmt_confidence confidence;
     enum gmt_effort effort;
+    enum gmt_touches touches;
     const char *action;            /* what to do, in the imperative: the fix without its reasons */
     struct gmt_source_quote place; /* where: the line that causes most of it, or where.label */
     const char *fix;               /* text                                        */
@@ -191,7 +192,6 @@ struct gmt_finding {
     size_t part_count;
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
-    enum gmt_touches touches;
     char fingerprint[17]; /* stable over runs, builds and line numbers: findings/fingerprints.h */
     char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
     bool modelled;           /* its times are of no device that ran it (gmt_report.modelled)     */
