@@ -33,7 +33,8 @@
 static struct gmt_python python;
 static uintptr_t loop_start,
     loop_end; /* code of the interpreter's loop, as far as its symbol goes */
-/* Neither needs the GIL: they read a thread-specific value and a variable. */
+/* None needs the GIL: they read a thread-specific value and variables. */
+static int (*is_initialized)(void);
 static void *(*this_thread)(void);
 static void *(*main_interpreter)(void);
 static _Atomic bool is_active;
@@ -138,12 +139,14 @@ static void say(enum gmt_capability_state state, unsigned long version)
 static void decide(uintptr_t function)
 {
     uintptr_t interpreter = symbol("PyInterpreterState_Main");
+    uintptr_t initialized = symbol("Py_IsInitialized");
     unsigned long version = version_of_interpreter();
-    bool can = HAS_BOTTOMS && interpreter != 0 && choose_layout(version);
+    bool can = HAS_BOTTOMS && interpreter != 0 && initialized != 0 && choose_layout(version);
     if (can) {
         keep_loaded(function);
         find_loop();
         can = python.layout.chain != GMT_PYTHON_OBJECTS || loop_start != 0;
+        memcpy(&is_initialized, &initialized, sizeof(is_initialized));
         memcpy(&this_thread, &function, sizeof(this_thread));
         memcpy(&main_interpreter, &interpreter, sizeof(main_interpreter));
     }
@@ -165,9 +168,10 @@ void gmt_python_look(unsigned long long loads)
 
 /* ---- what a thread runs ------------------------------------------------------------------------ */
 
+/* An interpreter that ends says so before it frees the states of threads that are still inside of their functions. */
 static bool start(struct gmt_python_walk *walk)
 {
-    uintptr_t thread = (uintptr_t)this_thread();
+    uintptr_t thread = is_initialized() != 0 ? (uintptr_t)this_thread() : 0;
     return thread != 0 && gmt_python_walk_start(walk, &python, thread) &&
            gmt_python_load(thread + python.layout.thread_interpreter) ==
                (uintptr_t)main_interpreter();

@@ -39,6 +39,15 @@ check() {
     equal "fills of sub-interpreters with lines" 0 "$(lines_of sub 'bytes >= 100')"
     python3 "$here/compare.py" sub.db sub.json 6 || fail "lines differ beside sub-interpreters"
 
+    # Threads that go on when the interpreter has ended, and its last calls: nothing of it is read any more.
+    in_python ended "$here/ended.py" "$CLIENTS/libpython_ended.so"
+    finished ended.db
+    [ "$(lines_of ended 'bytes = 1')" -gt 0 ] || fail "calls before the end have no lines"
+    for bytes in 2 3; do
+        [ "$(sql ended.db "SELECT count(*) FROM memset WHERE bytes = $bytes")" -gt 0 ] || fail "no calls of $bytes bytes"
+        equal "calls of $bytes bytes with lines" 0 "$(lines_of ended "bytes = $bytes")"
+    done
+
     # A child of fork has a trace of its own, with numbers of its own for lines.
     OUTPUT=$PWD/fork.%p.db in_python fork "$here/forking.py" "$PWD/fork"
     equal "processes" 2 "$(find . -maxdepth 1 -name 'fork.*.json' | wc -l)"
