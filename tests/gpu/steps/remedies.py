@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why kernels are not measured completely, and what the report says to do about it: followed as it is printed, it helps.
+A program per reason (programs/unmeasured.cu)."""
+
+import json
+import re
+
+# Mode of the program -> words of the reason (libtrace/record/unmeasured.def) that its kernel must have.
+REASONS = {
+    "host": "it can reach memory that is not restored",
+    "array": "arrays, mapped memory",
+    "prints": "its code prints",
+    "attribute": "an attribute of the launch ties it",
+    "threads": "other threads used CUDA",
+    "contexts": "several contexts",
+    "behind": "did not end within a second",
+    "longer": "ran for a second or longer",
+    "room": "no room for a copy",
+    "budget": "more than the budget",
+    "waiting_kernel": "not seen to end without its caller",
+    "beside_function": "work of a stream was waiting for the host",
+    "captured": "launched into captures of graphs",
+}
+
+
+def recorded(session, name, mode, options=(), environment=None):
+    """By gmtrace, as a user would: the trace, and what could not be checked: {why: remedy}."""
+    path = session.trace_path(name)
+    program = session.programs / "unmeasured"
+    plain = session.plain([program, mode])
+    done = session.run_in([session.build / "bin" / "gmtrace", "--quiet", *options, "-o", path, program, mode],
+                          session.environment(None, **(environment or {})), timeout=300)
+    session.check(f"{name}: output and status unchanged",
+                  (plain.stdout, plain.returncode) == (done.stdout, done.returncode), done.stderr[-300:])
+    report = session.plain([session.build / "bin" / "gmanalyze", "--calibrate", "never", "--format", "json", path])
+    return path, {gap["why"] or "": gap["remedy"] or "" for gap in json.loads(report.stdout)["could_not_check"]}
+
+
+def following(remedy, mode):
+    """The remedy as words for gmtrace, variables, and the mode of the program."""
+    options = re.findall(r"--[a-z-]+ [a-z]+", remedy)
+    variables = dict(re.findall(r"\b(GMTRACE_[A-Z_]+)=(\w+)", remedy))
+    again = f"{mode}_after" if "run the captured code twice" in remedy else mode
+    return [word for option in options for word in option.split()], variables, again
+
+
+def run(session):
+    for mode, words in REASONS.items():
+        _, gaps = recorded(session, f"remedy_{mode}", mode)
+        reasons = [why for why in gaps if words in why]
+        if not session.check(f"{mode}: the reason is said", len(reasons) > 0, gaps):
+            continue
+        options, variables, again = following(gaps[reasons[0]], mode)
+        if not session.check(f"{mode}: with what to do", options or variables or again != mode, gaps[reasons[0]]):
+            continue
+        path, left = recorded(session, f"remedied_{mode}", again, options, variables)
+        session.check(f"{mode}: which helps", not any(words in why for why in left), left)
+        groups = session.rows(path, "SELECT DISTINCT c.grp FROM kernel_counters c WHERE value IS NOT NULL UNION "
+                              "SELECT 'instructions' FROM instruction")
+        session.check(f"{mode}: and brings counts", {"patched", "instructions"} & {group for group, in groups}, groups)
