@@ -19,7 +19,7 @@ static const struct {
     unsigned excess; /* enum gmt_excess */
     const char *kinds, *passes, *ideal, *bytes, *of;
 } parts[] = {
-    {GMT_EXCESS_LOADS, "'global_load'", "sectors", "ideal_sectors",
+    {GMT_EXCESS_LOADS, "'global_load', 'async_copy'", "sectors", "ideal_sectors",
      "32.0 * (sectors - ideal_sectors)", NULL},
     {GMT_EXCESS_STORES, "'global_store'", "sectors", "ideal_sectors",
      "32.0 * (sectors - ideal_sectors)", NULL},
@@ -27,9 +27,9 @@ static const struct {
      "128.0 * (wavefronts - ideal_wavefronts)", NULL},
     {GMT_EXCESS_LOCAL, "'local_load', 'local_store'", "sectors", "ideal_sectors", "32.0 * sectors",
      NULL},
-    {GMT_LINES_NARROW, "'global_load', 'global_store'", "sectors", "ideal_sectors",
+    {GMT_LINES_NARROW, "'global_load', 'async_copy', 'global_store'", "sectors", "ideal_sectors",
      "max(0, 4.0 - width) * lanes", "the narrow accesses"},
-    {GMT_LINES_LOADED, "'global_load'", "sectors", "ideal_sectors", "32.0 * sectors",
+    {GMT_LINES_LOADED, "'global_load', 'async_copy'", "sectors", "ideal_sectors", "32.0 * sectors",
      "what is loaded"},
     {GMT_LINES_FILL, "'shared_store'", "wavefronts", "ideal_wavefronts", "1.0 * executed",
      "the stores to shared memory"},

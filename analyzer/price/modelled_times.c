@@ -213,7 +213,7 @@ static int load_sites(struct gmt_timeline *tl)
     }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT class_id, count(DISTINCT site) FROM instruction "
-                            "WHERE kind = 'global_load' GROUP BY class_id");
+                            "WHERE kind IN ('global_load', 'async_copy') GROUP BY class_id");
     while (rc == 0 && gmt_query_next(&query)) {
         int32_t class = gmt_timeline_class(tl, gmt_query_id(&query, 0));
 

@@ -6,6 +6,13 @@
 #include "analyzer/price/pattern.h"
 #include "analyzer/trace/query.h"
 
+/* Copies from global to shared memory load it, too. */
+static void bind_kinds(sqlite3_stmt *statement, bool loads)
+{
+    sqlite3_bind_text(statement, 2, loads ? "global_load" : "global_store", -1, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 3, loads ? "async_copy" : "global_store", -1, SQLITE_STATIC);
+}
+
 double gmt_pattern_lone_share(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
                               bool loads, double sectors)
 {
@@ -17,12 +24,11 @@ double gmt_pattern_lone_share(const struct gmt_timeline *tl, const struct gmt_tl
     }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT sectors / requests, sectors - ideal_sectors FROM v_instruction "
-                            "WHERE class_id = ?1 AND kind = ?2 AND requests > 0 AND "
+                            "WHERE class_id = ?1 AND kind IN (?2, ?3) AND requests > 0 AND "
                             "sectors > ideal_sectors");
     if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, class->id);
-        sqlite3_bind_text(query.statement, 2, loads ? "global_load" : "global_store", -1,
-                          SQLITE_STATIC);
+        bind_kinds(query.statement, loads);
     }
     while (rc == 0 && gmt_query_next(&query)) {
         double excess = gmt_query_real(&query, 1);
@@ -47,11 +53,10 @@ bool gmt_pattern_has_narrow_words(const struct gmt_timeline *tl, const struct gm
     }
     int rc = gmt_query_open(&query, tl->db,
                             "SELECT max(width < 4) FROM v_instruction WHERE class_id = ?1 AND "
-                            "kind = ?2 AND width IS NOT NULL");
+                            "kind IN (?2, ?3) AND width IS NOT NULL");
     if (rc == 0) {
         sqlite3_bind_int64(query.statement, 1, class->id);
-        sqlite3_bind_text(query.statement, 2, loads ? "global_load" : "global_store", -1,
-                          SQLITE_STATIC);
+        bind_kinds(query.statement, loads);
     }
     if (rc == 0 && gmt_query_next(&query)) {
         narrow = gmt_query_real(&query, 0);

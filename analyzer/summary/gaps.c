@@ -226,7 +226,9 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
     for (size_t i = 0; i < tl->class_count; i++) {
         const double *c = tl->classes[i].counter;
 
-        if (c[GMT_M_async_copy_instructions] > 0 || c[GMT_M_tma_instructions] > 0) {
+        bool copies = c[GMT_M_async_copy_instructions] > 0 && isnan(c[GMT_M_async_copy_bytes]);
+
+        if (copies || c[GMT_M_tma_instructions] > 0) {
             classes++;
             name = tl->classes[i].name;
         }

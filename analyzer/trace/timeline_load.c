@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of a trace, and its kernels with their counters, from tables to arrays. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,6 +221,32 @@ static int load_classes(struct gmt_timeline *tl)
     return gmt_query_close(&query, rc);
 }
 
+/*
+ * Copies from global to shared memory (LDGSTS, cp.async) are loads of global memory like others: their bytes and sectors count as
+ * those. Where only the instructions were counted nothing is added (gaps.c says so). How many lines of 128 bytes they touch is not
+ * counted.
+ */
+static void add_async_copies(struct gmt_timeline *tl)
+{
+    static const enum gmt_metric_index sums[][2] = {
+        {GMT_M_global_load_bytes, GMT_M_async_copy_bytes},
+        {GMT_M_global_load_sectors, GMT_M_async_copy_sectors},
+        {GMT_M_global_load_requests, GMT_M_async_copy_instructions},
+        {GMT_M_global_load_ideal_sectors, GMT_M_async_copy_ideal_sectors}};
+
+    for (size_t i = 0; i < tl->class_count; i++) {
+        double *c = tl->classes[i].counter;
+
+        if (!(c[GMT_M_async_copy_bytes] > 0) || isnan(c[GMT_M_async_copy_sectors])) {
+            continue;
+        }
+        for (size_t s = 0; s < sizeof(sums) / sizeof(sums[0]); s++) {
+            c[sums[s][0]] += c[sums[s][1]];
+        }
+        c[GMT_M_global_load_lines] = NAN;
+    }
+}
+
 static int load_counters(struct gmt_timeline *tl)
 {
     static const char *const names[GMT_METRICS] = {
@@ -248,7 +275,9 @@ static int load_counters(struct gmt_timeline *tl)
                            (strcmp(group, "patched") == 0 || strcmp(group, "simulated") == 0);
         tl->has_hardware |= group != NULL && strcmp(group, "hardware") == 0;
     }
-    return gmt_query_close(&query, rc);
+    rc = gmt_query_close(&query, rc);
+    add_async_copies(tl);
+    return rc;
 }
 
 /* What a set of arguments points into. */
