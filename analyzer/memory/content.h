@@ -26,7 +26,7 @@ struct gmt_print {
     uint64_t high, low;
     int64_t bytes_hashed;
     int8_t whole;
-    char skipped; /* first letter of fingerprint.skipped; 0: fingerprints were off */
+    uint8_t skipped; /* why there is none: enum gmt_fingerprint_state, NONE: they were off */
 };
 
 /* What may have written a place; above 0: launches of the class with that number, less 1. */

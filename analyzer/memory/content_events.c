@@ -12,6 +12,7 @@
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/sharing.h"
 #include "analyzer/trace/unseen.h"
+#include "libtrace/store/db/names.h"
 #include "libtrace/store/db/traits.h"
 
 /* A table that is read along with the timeline: begin_ns, kind, stream, allocation, address, bytes. */
@@ -153,9 +154,8 @@ static bool parse_hash(const char *text, struct gmt_print *print)
 
 static void read_print(struct gmt_query *query, struct gmt_print *print)
 {
-    const char *why = gmt_query_text_here(query, 4);
-
-    print->skipped = why != NULL ? why[0] : 0;
+    print->skipped = gmt_index_of_name(gmt_query_text_here(query, 4), gmt_name_fingerprint_skip,
+                                       GMT_PRINT_ASYNCHRONOUS + 1, GMT_PRINT_NONE);
     if (parse_hash(gmt_query_text_here(query, 1), print)) {
         print->bytes_hashed = gmt_query_bytes(query, 2);
         print->whole = gmt_query_int(query, 3) != 0;

@@ -163,12 +163,13 @@ void gmt_copies_sort_by_site(const struct gmt_timeline *tl, size_t *members, siz
     free(sorted);
 }
 
-static const char *why_open(char skipped)
+static const char *why_open(uint8_t skipped)
 {
     switch (skipped) {
-    case 'o': return "hashing had used up its share of the time: --fingerprint-budget";
-    case 'u': return "the host cannot read that memory, or only slowly";
-    case 'a': return "asynchronous copies to page-locked memory have none";
+    case GMT_PRINT_OVER_BUDGET:
+        return "hashing had used up its share of the time: --fingerprint-budget";
+    case GMT_PRINT_UNREADABLE: return "the host cannot read that memory, or only slowly";
+    case GMT_PRINT_ASYNCHRONOUS: return "asynchronous copies to page-locked memory have none";
     default: return "record with --fingerprints sampled or whole";
     }
 }
@@ -188,7 +189,7 @@ static const char *why_left_out(const struct gmt_timeline *tl)
 }
 
 enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
-                                     char skipped, size_t left_out, const char *what)
+                                     uint8_t skipped, size_t left_out, const char *what)
 {
     if (compared + open == 0) {
         return GMT_OUTCOME_NOT_APPLICABLE;

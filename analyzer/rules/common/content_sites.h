@@ -59,6 +59,6 @@ bool gmt_content_is_left_out(const struct gmt_timeline *timeline, int32_t doubt)
  * names them.
  */
 enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compared, size_t open,
-                                     char skipped, size_t left_out, const char *what);
+                                     uint8_t skipped, size_t left_out, const char *what);
 
 #endif

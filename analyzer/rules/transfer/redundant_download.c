@@ -162,7 +162,7 @@ static enum gmt_outcome look_at(const struct download_scan *look, size_t *member
     const struct gmt_timeline *tl = analysis->timeline;
     size_t n = 0, compared = 0, open = 0, doubtful = 0;
     double all_bytes = 0;
-    char skipped = 0;
+    uint8_t skipped = GMT_PRINT_NONE;
 
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];

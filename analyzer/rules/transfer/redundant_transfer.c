@@ -223,7 +223,7 @@ static enum gmt_outcome look_at(struct upload_scan *look, size_t *members)
     const struct gmt_timeline *tl = look->analysis->timeline;
     size_t n = 0, compared = 0, open = 0, left_out = 0, unknown = 0;
     double all_bytes = 0;
-    char skipped = 0, lost = 0;
+    uint8_t skipped = GMT_PRINT_NONE, lost = GMT_PRINT_NONE;
 
     for (size_t i = 0; i < tl->copy_count; i++) {
         const struct gmt_copy_content *content = &look->contents[i];
@@ -240,7 +240,7 @@ static enum gmt_outcome look_at(struct upload_scan *look, size_t *members)
             open++;
             skipped = content->print.skipped;
         }
-        if (content->print.whole < 0 && content->print.skipped != 0) {
+        if (content->print.whole < 0 && content->print.skipped != GMT_PRINT_NONE) {
             unknown++;
             lost = content->print.skipped;
         }
