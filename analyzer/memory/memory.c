@@ -161,8 +161,8 @@ struct gmt_tl_call gmt_memory_call(const struct gmt_memory *memory,
         .begin_ns = known(row->begin_ns, row->lives_ns),
         .end_ns = row->lives_ns,
         .site = row->site,
-        .caller = row->caller != INT64_MIN ? (uint64_t)row->caller : 0,
-        .stack_id = row->stack_id != INT64_MIN ? row->stack_id : 0,
+        .caller = row->caller != GMT_UNKNOWN ? (uint64_t)row->caller : 0,
+        .stack_id = row->stack_id != GMT_UNKNOWN ? row->stack_id : 0,
         .api = api ? (int32_t)row->api_id : 0,
     };
 }

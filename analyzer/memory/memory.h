@@ -8,7 +8,7 @@
 /* Of enum gmt_alloc_kind; "unknown" where the trace has none. */
 const char *gmt_memory_kind_name(unsigned kind);
 
-/* A row of `allocation` or `host_allocation`; INT64_MIN in a field: not known. */
+/* A row of `allocation` or `host_allocation`; GMT_UNKNOWN in a field: not known. */
 struct gmt_memory_row {
     int64_t id, bytes, address;
     int64_t begin_ns, end_ns, free_begin_ns, free_end_ns, first_use_ns, last_use_ns;

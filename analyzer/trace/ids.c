@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyzer/trace/query.h"
+#include "libtrace/base/unknown.h"
 
 int gmt_ids_load(struct gmt_ids *ids, sqlite3 *db, const char *sql)
 {
@@ -34,7 +35,7 @@ int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id)
     size_t low = 0, high = ids->n;
 
     if (ids->n == 0 || id < ids->ids[0] || id > ids->ids[ids->n - 1]) {
-        return INT64_MIN;
+        return GMT_UNKNOWN;
     }
     /* Ids mostly follow each other without gaps. */
     uint64_t guess = (uint64_t)id - (uint64_t)ids->ids[0];
@@ -50,5 +51,5 @@ int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id)
             high = middle;
         }
     }
-    return low < ids->n && ids->ids[low] == id ? (int64_t)low : INT64_MIN;
+    return low < ids->n && ids->ids[low] == id ? (int64_t)low : GMT_UNKNOWN;
 }

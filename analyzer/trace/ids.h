@@ -15,6 +15,6 @@ struct gmt_ids {
 
 /* sql: one column, ascending, without NULL and doubles. 0, -ENOMEM, -EIO. */
 int gmt_ids_load(struct gmt_ids *ids, sqlite3 *db, const char *sql);
-int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id); /* INT64_MIN: not among them */
+int64_t gmt_ids_index(const struct gmt_ids *ids, int64_t id); /* GMT_UNKNOWN: not among them */
 
 #endif

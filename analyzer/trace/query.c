@@ -145,7 +145,7 @@ int64_t gmt_query_int(struct gmt_query *query, int column)
 
 int64_t gmt_query_known(struct gmt_query *query, int column)
 {
-    return integer_or(query, column, INT64_MIN);
+    return integer_or(query, column, GMT_UNKNOWN);
 }
 
 static int32_t id_or(struct gmt_query *query, int column, int32_t otherwise)

@@ -41,7 +41,7 @@ int gmt_query_close(struct gmt_query *query, int rc);
  * and column. The value is then what it is for NULL.
  */
 int64_t gmt_query_int(struct gmt_query *query, int column);   /* NULL: 0            */
-int64_t gmt_query_known(struct gmt_query *query, int column); /* NULL: INT64_MIN */
+int64_t gmt_query_known(struct gmt_query *query, int column); /* NULL: GMT_UNKNOWN */
 /* Of what a recorder numbers one by one: 0 to INT32_MAX; NULL: 0. */
 int32_t gmt_query_id(struct gmt_query *query, int column);
 int32_t gmt_query_known_id(struct gmt_query *query, int column); /* NULL: -1; otherwise as above */

@@ -397,7 +397,7 @@ const char *gmt_held_from(struct gmt_analysis *analysis, const struct gmt_held_s
     const char *place = gmt_text(
         analysis, "%s%s%s",
         gmt_call_condition(analysis, example->stack_id,
-                           example->caller != INT64_MIN ? example->caller : 0),
+                           example->caller != GMT_UNKNOWN ? example->caller : 0),
         condition[0] != '\0' ? " AND " : "", condition);
 
     for (size_t i = 0; ids != NULL && i < site->count; i++) {
