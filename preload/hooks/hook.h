@@ -82,7 +82,7 @@
  *   STREAM    expression: the stream, NULL where the call has none
  *   FLAGS     GMT_CALL_* known beforehand
  *   BEFORE    statements before the real call
- *   AFTER     statements after it; may use `site` (complete) and the parameters
+ *   AFTER     statements after it; may use `call` (complete) and the parameters
  * BEFORE and AFTER share no variables of their own: the call may be made by somebody else, between
  * the two (preload/hooks/callback.h); GMT_IS_INTERCEPTED is 0 then. What BEFORE saves for AFTER is `*saved`, of type SAVED.
  */
