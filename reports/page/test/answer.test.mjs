@@ -29,7 +29,7 @@ test('what has no price says what it has instead', () => {
   assert.equal(certainty(report(), makeFinding({ saving: none })), '');
 });
 
-test('the heading tells what the first three bring, and all of them', () => {
+test('the heading states what the first three save, and all of them', () => {
   const findings = Array.from({ length: 4 }, () => makeFinding());
   const verdict = { wall_ns: 1.73e9, combined_saving: saving(472e6), first_saving: saving(352e6) };
   assert.equal(

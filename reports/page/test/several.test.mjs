@@ -22,7 +22,7 @@ test('a finding without a price shows the bytes that it moves unnecessarily', ()
   assert.equal(costText(side(null, null)), 'not priced');
 });
 
-test('traces are named by as much of their paths as tells them apart', () => {
+test('traces are named by as much of their paths as distinguishes them', () => {
   assert.deepEqual(shortNames(['/a/x.db', '/b/y.db']), ['x.db', 'y.db']);
   assert.deepEqual(shortNames(['/run1/x.db', '/run2/x.db']), ['run1/x.db', 'run2/x.db']);
   assert.deepEqual(shortNames(['x.db', 'x.db']), ['x.db', 'x.db']);

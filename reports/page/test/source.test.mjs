@@ -67,5 +67,5 @@ test('kernels of one name in two modules have each their own lines', () => {
   const two = payloadOf({ source_line: [row('a.cu', '1,3'), row('b.cu', '2')] });
   const filesOf = (...which) => sourceOf(two, 'k', ...which)?.files.map(({ file }) => file) ?? null;
   assert.deepEqual([filesOf(1), filesOf(3), filesOf(2), filesOf(13)], [['a.cu'], ['a.cu'], ['b.cu'], null]);
-  assert.deepEqual(sourceOf(payload, 'k', 1).files.length, 2, 'a page that does not tell classes');
+  assert.deepEqual(sourceOf(payload, 'k', 1).files.length, 2, 'a page that does not distinguish classes');
 });

@@ -85,7 +85,7 @@ test('copies of one way are added up, and one unknown time makes their sum unkno
   );
 });
 
-test('gaps of one kind are one badge, which tells them all', () => {
+test('gaps of one kind are one badge, which lists them all', () => {
   const gap = (what, why) => ({ what, why, remedy: null });
   const gaps = [gap('kernels', 'one'), gap('kernels', 'two'), gap('copies', 'three'), gap('memsets', 'four')];
   const shown = badges({ report: makeReport({ could_not_check: gaps }), detail: null });
@@ -96,7 +96,7 @@ test('gaps of one kind are one badge, which tells them all', () => {
   assert.ok(!shown.some(({ text }) => text.includes('more gaps')));
 });
 
-test('badges tell losses from rules that could not run, and where the prices come from', () => {
+test('badges distinguish losses from rules that could not run, and show where the prices come from', () => {
   const of = (report) =>
     badges({ report: makeReport(report), detail: null }).map(({ tone, text }) => `${tone}: ${text}`);
   assert.deepEqual(of({}), ['good: calibrated on this device', 'good: nothing lost']);

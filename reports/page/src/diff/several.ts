@@ -138,7 +138,7 @@ export function costText(side: Side): string {
   return known(side.saving.best_ns) ? `saves ${ns(side.saving.best_ns)}` : 'not priced';
 }
 
-/** Paths by their ends, as far as these tell them apart. */
+/** The ends of paths, as long as is needed to distinguish them. */
 export function shortNames(paths: (string | null)[]): string[] {
   const parts = paths.map((path) => (path ?? NOTHING).split('/'));
   for (let n = 1; n < 32; n++) {

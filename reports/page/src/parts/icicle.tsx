@@ -83,7 +83,7 @@ function Crumbs({ title, root, path, zoom }: CrumbsProps) {
   );
 }
 
-/** "function (file:line)": where it is narrow, the function is cut, for the lines of one function tell the boxes apart. */
+/** "function (file:line)": where it is narrow, the function is cut, for boxes of one function differ by their lines. */
 function Label({ text }: { text: string }) {
   const at = text.endsWith(')') ? text.lastIndexOf(' (') : -1;
   if (at < 0) return <span>{text}</span>;
@@ -146,7 +146,7 @@ export function Icicle(props: Props) {
     setActive(to.join('.'));
   };
   const current = cells.find((cell) => cell.path.join('.') === active) ?? cells[0];
-  const tell = ({ node }: Cell) => {
+  const describe = ({ node }: Cell) => {
     const part = `${show(node.value)} ${what}, ${share(node.value / root.value)} of all`;
     return `${node.label}: ${part}, ${count(node.count)} ${counted}`;
   };
@@ -187,7 +187,7 @@ export function Icicle(props: Props) {
                 <Box
                   key={cell.path.join('.')}
                   cell={cell}
-                  text={tell(cell)}
+                  text={describe(cell)}
                   found={found(cell)}
                   active={cell === current}
                   press={() => zoom(cell.path)}
@@ -196,8 +196,8 @@ export function Icicle(props: Props) {
               ))}
             </div>
           </div>
-          <p class="icicle-tell" aria-hidden="true">
-            {tell(current)}
+          <p class="icicle-details" aria-hidden="true">
+            {describe(current)}
           </p>
           {hidden > 0 && (
             <p class="dim">

@@ -34,7 +34,7 @@ export interface ScatterProps {
   marks: Mark[];
   curves: Curve[];
   /** In the words of the trace: what the mark is. */
-  tell: (mark: Mark) => string;
+  describe: (mark: Mark) => string;
   columns: TableColumn<Mark>[];
   onMark?: (mark: Mark) => void;
   height?: number;
@@ -203,7 +203,7 @@ export function walk(marks: Mark[], from: Mark | null, key: string): Mark | null
 }
 
 export function Scatter(props: ScatterProps) {
-  const { id, title, x, y, marks, curves, tell, columns, onMark, height = 340 } = props;
+  const { id, title, x, y, marks, curves, describe, columns, onMark, height = 340 } = props;
   const [active, setActive] = useState<Mark | null>(null);
   const ring = useRef<(mark: Mark | null) => void>(() => undefined);
   const press = useRef(onMark);
@@ -252,11 +252,11 @@ export function Scatter(props: ScatterProps) {
       >
         <Plot id={id} title={title} height={height} options={options} data={data} columns={columns} rows={marks} />
       </div>
-      <p class="scatter-tell" aria-live="polite">
+      <p class="scatter-details" aria-live="polite">
         {current === null ? (
           <span class="dim">Point at a mark, or focus the plot and use the arrow keys.</span>
         ) : (
-          tell(current)
+          describe(current)
         )}
       </p>
     </>

@@ -30,7 +30,7 @@ export interface Weight {
   count: number;
 }
 
-// What stands above main() in every stack and tells nothing.
+// What stands above main() in every stack, and is of no interest.
 const START = /^(_start|__libc_start_main.*|__libc_start_call_main|start_thread|__clone3?|clone3?)$/;
 export const NO_STACK = 'no stack recorded';
 
@@ -99,7 +99,7 @@ export class Stacks {
     const place = this.place(frame);
     return name === null || name === undefined || name === place ? place : `${name} (${place})`;
   }
-  /** "main.cu:182 function": for narrow places, where the line tells more. */
+  /** "main.cu:182 function": for narrow places, where the line is more useful. */
   placeFirst(frame: number): string {
     const name = this.functions[frame];
     const place = this.place(frame);

@@ -21,7 +21,7 @@ export function Licences() {
     <>
       <p>
         gmtrace and this page: Apache License, Version 2.0 (apache.org/licenses/LICENSE-2.0). The colours of plots are
-        those of M. Okabe and K. Ito (2008), which people with any colour vision tell apart. Inside this page are:
+        those of M. Okabe and K. Ito (2008), which people with any colour vision can distinguish. Inside this page are:
       </p>
       <ul>
         <li>Preact, Copyright (c) 2015-present Jason Miller, The MIT License (MIT)</li>

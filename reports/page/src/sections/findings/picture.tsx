@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The plot of a finding, by what its rule is about; none where none would tell anything.
+// The plot of a finding, by what its rule is about; none where none would be informative.
 import { useMemo } from 'preact/hooks';
 import uPlot from 'uplot';
 import { bytes, count, decimal, percent, rate } from '../../format';

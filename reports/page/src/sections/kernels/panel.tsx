@@ -147,7 +147,7 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
     { key: 'stream', title: 'Stream', value: where },
     { key: 'site', title: 'Call site', value: site },
   ];
-  const tell = (mark: Mark) => {
+  const describe = (mark: Mark) => {
     const many = mark.count > 1 ? `${count(mark.count)} launches about here, the longest: ` : '';
     return `${many}at ${ns(mark.x)}, ${ns(mark.y)}, ${where(mark)}, from ${site(mark)}`;
   };
@@ -162,7 +162,7 @@ function Over({ payload, kernel }: { payload: Payload; kernel: Kernel }) {
       y={{ title: 'device time', log: false, show: ns }}
       marks={marks}
       curves={[]}
-      tell={tell}
+      describe={describe}
       columns={columns}
     />
   );

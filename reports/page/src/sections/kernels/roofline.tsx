@@ -140,7 +140,7 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
   const lines = useMemo(() => linesOf(roof, sheet, points), [roof, sheet, points]);
   const columns = useMemo(() => columnsOf(points), [points]);
   if (kernels.every((kernel) => !(kernel.each > 0))) return <p>A roofline needs times, and this trace has none.</p>;
-  const tell = (mark: Mark) => {
+  const describe = (mark: Mark) => {
     const { kernel, intensity, rate, share: part } = points[mark.at];
     const work = `${decimal(intensity)} warp instructions per sector, ${perSecond(rate)}`;
     return `${kernel.short}, ${kernel.shape}: ${work}; ${share(part)} of the calibrated rate of ${roof.title}`;
@@ -167,7 +167,7 @@ export function Roofline({ kernels, roofs, device, open }: Props) {
             y={{ title: 'warp instructions', log: true, show: perSecond }}
             marks={marks}
             curves={lines}
-            tell={tell}
+            describe={describe}
             columns={columns}
             onMark={(mark) => open(points[mark.at].kernel)}
           />

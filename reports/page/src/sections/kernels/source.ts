@@ -60,7 +60,7 @@ function textOf({ head: { sources } }: Payload, file: string | null): string[] |
   return file !== null && sources !== undefined && Object.hasOwn(sources, file) ? sources[file].split('\n') : null;
 }
 
-/** Two modules can have kernels of one name: `classId` tells which is meant. */
+/** Two modules can have kernels of one name: `classId` selects one. */
 export function sourceOf(payload: Payload, kernel: string, classId?: number): KernelSource | null {
   const table = payload.table('source_line');
   const names = table.strings('kernel_name');

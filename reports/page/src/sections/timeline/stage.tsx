@@ -109,7 +109,7 @@ export function Stage({ payload, model }: Props) {
       at === null || painter.current === null ? null : hitAt(painter.current.layout, now, at.x, at.y);
     overlay.current.hovered = hit?.row ?? -1;
     overlay.current.pointer = hit === null ? NaN : hit.time;
-    hoverPlace.tell(
+    hoverPlace.describe(
       hit === null || at === null
         ? null
         : { hit, x: at.x, y: at.y, width: now.left + now.width, span: view.to - view.from },

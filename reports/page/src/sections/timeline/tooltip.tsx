@@ -59,7 +59,7 @@ function linesOf(model: Model, { hit, span }: Hover): string[] {
 export class HoverPlace {
   private listener: (hover: Hover | null) => void = () => undefined;
 
-  tell(hover: Hover | null) {
+  describe(hover: Hover | null) {
     this.listener(hover);
   }
   listen(listener: (hover: Hover | null) => void): () => void {

@@ -104,7 +104,7 @@ export function TransferPlot({ payload, copies, curves, kept }: Props) {
   const stack = payload.table('call').numbers('stack');
   const site = (at: number) => stacks.site(stack[copies.call[at]]);
   const columns = useMemo(() => columnsOf(copies, site), [copies]);
-  const tell = (mark: Mark) => {
+  const describe = (mark: Mark) => {
     const one = `${bytes(mark.x)} in ${ns(copies.time[mark.at])}, ${rate(mark.y)}, from ${site(mark.at)}`;
     const kind = nameOf(copies.groups[mark.group]);
     return mark.count > 1 ? `${count(mark.count)} copies like this ${kind} one: ${one}` : `${kind}: ${one}`;
@@ -120,7 +120,7 @@ export function TransferPlot({ payload, copies, curves, kept }: Props) {
         y={{ title: 'bandwidth', log: true, show: rate }}
         marks={marks}
         curves={shown}
-        tell={tell}
+        describe={describe}
         columns={columns}
       />
       {curves.length > 0 ? (

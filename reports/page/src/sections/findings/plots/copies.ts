@@ -22,7 +22,7 @@ function value(finding: Finding, name: string): number {
   return finding.evidence[name]?.value ?? NaN;
 }
 
-/** Stacks that pass through the finding's place; empty: no stack tells. */
+/** Stacks that pass through the finding's place; empty: no stack is known. */
 function stacksAt(payload: Payload, { where }: Finding): Set<number> {
   const frames = payload.table('frame');
   const [files, modules] = [frames.strings('file'), frames.strings('module')];
