@@ -61,7 +61,7 @@ static json_t *uri(const char *scheme, const char *path)
 
 /*
  * Relative to the repository, or NULL. Host code may be known as "src/a.cu" and device code as "/build/src/a.cu":
- * where the repository is not at hand, the former tells what to cut from the latter.
+ * where the repository is not at hand, the former shows what to cut from the latter.
  */
 static const char *name_in_repository(const struct sarif *s, const char *file)
 {

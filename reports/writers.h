@@ -19,7 +19,7 @@ const struct gmt_writer *gmt_writer_find_extension(const char *extension); /* or
 /* AUTO: on a terminal, NO_COLOR unset or empty, TERM not "dumb". In the order of the words of --color. */
 enum gmt_color { GMT_COLOR_AUTO, GMT_COLOR_ALWAYS, GMT_COLOR_NEVER };
 bool gmt_writer_wants_color(int descriptor, enum gmt_color wish);
-/* Of the terminal; 0: it is none, or does not tell. */
+/* Of the terminal; 0: it is none, or has no known width. */
 size_t gmt_writer_columns(int descriptor);
 
 /* Calls writer->write; -EIO becomes what stands in the way: a full disk, a closed pipe. */

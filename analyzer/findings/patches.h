@@ -8,7 +8,7 @@
 #include "reports/model/report.h"
 
 /*
- * Fills in finding.edit and finding.patch of those of which one line tells what to change, after gmt_answer_fill. Files are
+ * Fills in finding.edit and finding.patch of those whose fix is the change of one line, after gmt_answer_fill. Files are
  * named relative to `folder` (NULL: none) where they lie in it, as `git apply` and `patch -p1` take them.
  */
 void gmt_findings_patch(sqlite3 *db, struct gmt_arena *arena, const char *folder,

@@ -283,7 +283,7 @@ static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool inte
 }
 #else
 /* The convention of aarch64: every frame begins with the caller's frame pointer and the return address. Where the stack
- * pointer is, nothing says at the hook. The tables of frames tell where a thread starts. */
+ * pointer is, nothing says at the hook. The tables of frames show where a thread starts. */
 static uint64_t row_in(const struct object_image *image, uintptr_t pc, bool interrupted)
 {
     uint64_t row = gmt_cfi_row(&image->cfi, interrupted ? pc : pc - 1);

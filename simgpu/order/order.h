@@ -41,7 +41,7 @@ struct sim_work {
         void *
             data); /* when nobody can ask about it any more; must not call this library; may be NULL */
     void *data;
-    bool shows_host;  /* what it does tells the host that all before it is done: a host function */
+    bool shows_host;  /* what it does shows the host that all before it is done: a host function */
     char name[96];    /* "kernel fill", "copy to the device" */
     char where[64];   /* the stream */
     const void *call; /* address in the program that asked for it, or NULL */

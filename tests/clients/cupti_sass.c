@@ -7,7 +7,7 @@
  *
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
- * asked for; CUPTI_STANDIN_LOG tells what happened.
+ * asked for; CUPTI_STANDIN_LOG shows what happened.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>

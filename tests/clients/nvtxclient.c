@@ -37,7 +37,7 @@ _Static_assert(GMT_NVTX_NO_LEVELS == NVTX_NO_PUSH_POP_TRACKING, "no levels");
 static CUdeviceptr memory;
 static CUcontext context;
 
-/* One copy of `bytes`, so that a test can tell calls apart. */
+/* One copy of `bytes`, so that a test can distinguish calls. */
 static void copy(size_t bytes)
 {
     static char host[4096];

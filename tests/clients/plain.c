@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* plainclient SCENARIO [N]: a program without CUDA whose output tells whether something disturbs it. */
+/* plainclient SCENARIO [N]: a program without CUDA whose output shows whether something disturbs it. */
 #include "plain.h"
 
 #include <stdio.h>

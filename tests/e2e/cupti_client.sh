@@ -168,7 +168,7 @@ fork)
 *) fail "no such scenario" ;;
 esac
 
-# With the host side alone there is nothing to give, and no time to tell of.
+# With the host side alone there is nothing to give, and no gap to record.
 export GMTRACE_COLLECT=light
 rm -f "$scenario".*
 traced_like_plain "$scenario" "$@"

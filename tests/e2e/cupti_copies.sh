@@ -22,7 +22,7 @@ used() {
     equal "device times" "$3" "$(sql "$1.db" "SELECT count(device_start_ns) || ' of ' || count(*) FROM transfer")"
 }
 
-# The driver tells copies apart: else the rest shows nothing.
+# The driver distinguishes copies: else the rest shows nothing.
 export CUPTICLIENT_CUPTI=$work/second/libcupti.so.13
 LD_LIBRARY_PATH=$SIM_LIB run alone "$CLIENT" twice
 equal "alone" 0 "$(cat alone.status)"
@@ -49,7 +49,7 @@ LD_LIBRARY_PATH=$SIM_LIB run launched "$GMT_BUILD/bin/gmtrace" -o launched.db --
 grep -qF "gmtrace: cupti.program partial: the program uses $other" launched.err ||
     fail "gmtrace does not say that the program's CUPTI was refused"
 
-# What it tells the user to do helps.
+# The remedy that it names helps.
 GMTRACE_CUPTI=$other traced_like_plain refused_not twice
 used refused_not "$other" "30 of 80"
 GMTRACE_COLLECT=light traced_like_plain light twice

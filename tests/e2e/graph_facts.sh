@@ -27,7 +27,7 @@ equal "bytes set, launch by launch" "1024 1024 1024 1024 256 512 512 512 512 512
 equal "the copy's memory" "pageable device 1" "$(q "SELECT DISTINCT src_class || ' ' || dst_class || ' '
     || (dst = a.address) FROM graph_node n JOIN allocation a ON a.id = n.dst_allocation_id WHERE n.kind = 'copy'")"
 grep -q "10 launches of graphs make 10 copies (10.0 KiB)" <("$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 graphs.db) ||
-    fail "the report does not tell of the copies in graphs"
+    fail "the report does not mention the copies in graphs"
 equal "kernels of graphs without a class" 0 "$(q "SELECT count(*) FROM graph_node n WHERE n.kind = 'kernel' AND NOT EXISTS
     (SELECT 1 FROM kernel_class c WHERE c.kernel_id = n.kernel_id AND c.grid_x = n.grid_x AND c.block_x = n.block_x)")"
 equal "geometry" 256 "$(q "SELECT DISTINCT grid_x * block_x FROM v_graph_launch WHERE kind = 'kernel'")"

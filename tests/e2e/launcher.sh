@@ -78,7 +78,7 @@ equal "status without CUDA" 0 "$(status_of "$gmtrace" "$client" nothing)"
 [ -s last.err ] || fail "gmtrace does not say that there is no trace"
 [ ! -e e.db ] || fail "a trace of a program without CUDA"
 
-# What a program needs tells what is preloaded before gmtrace, not what it holds as text.
+# What is preloaded before gmtrace follows from what a program needs, not from what it holds as text.
 printf 'int main(void) { return 0; }\n' >empty.c
 if cc -fsanitize=address -o asan empty.c 2>/dev/null && readelf -d asan | grep libasan >/dev/null; then
     equal "status under ASan" 0 "$(status_of "$gmtrace" ./asan)"

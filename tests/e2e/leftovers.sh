@@ -36,7 +36,7 @@ killed_together() {
     [ -d "$1.db.spool" ] || fail "no spool is left"
 }
 
-# Names, sizes, times and contents of all that lies in a folder. (The time of the folder itself tells of a file that
+# Names, sizes, times and contents of all that lies in a folder. (The time of the folder itself shows a file that
 # was made and removed again.)
 everything_in() {
     (cd "$1" && find . -mindepth 1 -printf '%p %s %T@ %m\n' | sort && find . -type f -exec md5sum {} + | sort)

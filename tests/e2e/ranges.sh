@@ -35,7 +35,7 @@ nested() {
         "$(for bytes in 100 200 300 400 600; do around t.db $bytes; done | tr '\n' ' ' | sed 's/ $//')"
     equal "begun before CUDA" 1 \
         "$(sql t.db "SELECT begin_ns < (SELECT start_ns FROM process) FROM v_range WHERE name = 'run'")"
-    # Without the variable NVTX tells nobody, and the program is traced all the same.
+    # Without the variable NVTX reports to nobody, and the program is traced all the same.
     without_tool traced none nested
     finished none.db
     equal "ranges without the variable" 0 "$(sql none.db 'SELECT count(*) FROM range')"

@@ -28,7 +28,7 @@ missing() {
     sql "$1.db" "SELECT substr(detail, instr(detail, ': ') + 2) FROM loss WHERE kind LIKE 'kernel class %'"
 }
 
-# has NAME REASON: it is the reason of the trace, and the report tells it with its remedy.
+# has NAME REASON: it is the reason of the trace, and the report shows it with its remedy.
 has() {
     equal "why nothing was counted" "$2" "$(missing "$1")"
     said=$(remedy "$1" "$2")

@@ -14,7 +14,7 @@ file=$(jq -r '.findings[0].where.file' out)
 [ "$line" -gt 1 ] || fail "GM107 has no line: $(jq -c '.findings[0].where' out)"
 [ "$(jq '[.findings[] | has("patch")] | any' out)" = false ] || fail "a patch without a source"
 
-# The file as the trace carries it: the copy, and lines around it that tell each other apart.
+# The file as the trace carries it: the copy, and lines around it that all differ.
 mkdir -p tree/src
 for ((i = 1; i <= line + 5; i++)); do
     if [ "$i" = "$line" ]; then

@@ -97,7 +97,7 @@ equal "only the launch is in the repository" "app.cu:42 file:///src/kernels/work
     "$(shown launch_here)"
 equal "nothing is in the repository" \
     "file:///src/kernels/work.cu:42 file:///src/app.cu:42 file:///src/get.h:2" "$(shown "$work")"
-# Where the repository is not at hand, a name that the host's compiler was given tells its root, too.
+# Where the repository is not at hand, a name that the host's compiler was given shows its root, too.
 cp simulated.db relative.db
 sqlite3 relative.db "UPDATE string SET text = 'kernels/work.cu' WHERE text = '/src/app.cu'"
 report relative

@@ -71,7 +71,7 @@ make lie2.db "DROP TABLE range" "CREATE VIEW odd AS SELECT 1 AS id" \
     "UPDATE sqlite_master SET sql = replace(sql, 'odd', 'range') WHERE name = 'odd'"
 each lie2.db refused
 
-# A table or view that has the name of a function of ours to ask: integrity_check would tell what it says.
+# A table or view that has the name of a function of ours to ask: integrity_check would print what it holds.
 for entry in "TABLE pragma_integrity_check(integrity_check)" "TABLE Pragma_foreign_key_check(a)" \
     "VIEW pragma_integrity_check AS SELECT 'ok' AS integrity_check" "VIEW pragma_table_xinfo AS SELECT 1 AS hidden"; do
     make shadow.db "CREATE $entry"

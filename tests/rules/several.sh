@@ -49,7 +49,7 @@ sqlite3 longer.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns) / 5"
 diff_json slow.db longer.db
 holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
 
-# What gmtrace took is in neither time, where both traces tell it.
+# What gmtrace took is in neither time, where both traces hold it.
 make_trace own.db fixtures/GM301_positive
 cp own.db shorter.db
 sqlite3 own.db "INSERT INTO own_time (work, thread_id, begin_ns, end_ns, beside) VALUES ('setup', 1, 10000000, 30000000, 0)"

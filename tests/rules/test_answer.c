@@ -82,7 +82,7 @@ Test(answer, says_what_it_brings)
     gmt_arena_free(&arena);
 }
 
-Test(answer, tells_whether_savings_may_be_added)
+Test(answer, shows_whether_savings_may_be_added)
 {
     struct gmt_finding findings[] = {{.saving = {1, 5, 9, 0}}, {.saving = {1, 7, 9, 0}}};
     struct gmt_report report = {.findings = findings, .finding_count = 2};

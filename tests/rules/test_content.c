@@ -138,7 +138,7 @@ Test(content, compares_no_sample_with_a_whole)
         GMT_OUTCOME_COULD_NOT_CHECK);
 }
 
-Test(content, cannot_tell_without_fingerprints)
+Test(content, cannot_be_checked_without_fingerprints)
 {
     static const char *const none[] = {
         "DELETE FROM fingerprint", "DROP VIEW v_fingerprint; DROP TABLE fingerprint",
@@ -191,7 +191,7 @@ Test(content, counts_both_ways_of_a_round_trip)
 }
 
 /* Back to the same place: one finding, of the rule that names both copies. */
-Test(content, tells_a_round_trip_to_the_same_place_once)
+Test(content, reports_a_round_trip_to_the_same_place_once)
 {
     const struct gmt_finding *f = only_finding(
         "fixtures/GM106_positive", NULL,

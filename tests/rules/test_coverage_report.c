@@ -81,7 +81,7 @@ Test(coverage_report, names_each_kind_that_differs_with_an_example)
     cr_expect_null(strstr(text, "seen kernels:"), "kernels agree");
 }
 
-Test(coverage_report, tells_what_went_past_the_hooks_as_not_checked)
+Test(coverage_report, lists_what_went_past_the_hooks_as_not_checked)
 {
     report_all();
     cr_expect_not_null(gap("driver API", "7 calls of driver functions that are not recorded: "

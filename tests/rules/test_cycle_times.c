@@ -56,7 +56,7 @@ static const struct gmt_kernel_row *row_of(int64_t class_id)
     return NULL;
 }
 
-Test(cycle_times, follow_the_clock_of_the_model_where_no_other_kernel_tells)
+Test(cycle_times, follow_the_clock_of_the_model_where_no_other_kernel_shows_one)
 {
     analyze(ONLY_MEASURED, true);
     double clock = fixture.model.shared_wavefronts_per_s / 132e9, each = 2e6 / clock + 600;

@@ -138,7 +138,7 @@ Test(graph_kernels, that_were_never_measured_are_named_with_what_helps)
     gmt_fixture_free(&fixture);
 }
 
-/* Shared memory is not in the record of an operation: what was captured tells which class it is. */
+/* Shared memory is not in the record of an operation: its class follows from what was captured. */
 Test(graph_kernels, of_two_classes_are_of_the_one_that_was_captured)
 {
     analyze(NAME TWIN CAPTURED(600, 2) GRAPH NODES(900, 100000, 2000000));
@@ -157,7 +157,7 @@ Test(graph_kernels, of_two_classes_are_of_the_one_that_was_launched)
     gmt_fixture_free(&fixture);
 }
 
-/* A kernel that is loaded twice has two classes, which a report cannot tell apart. */
+/* A kernel that is loaded twice has two classes, which a report cannot distinguish. */
 Test(graph_kernels, of_one_kernel_that_is_loaded_twice_are_of_its_first_class)
 {
     analyze(NAME TWIN "UPDATE kernel_class SET dynamic_shared_bytes = 0; " CAPTURED(600, 1)

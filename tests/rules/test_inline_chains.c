@@ -53,7 +53,7 @@ static void teardown(void)
 TestSuite(inline_chains, .fini = teardown);
 
 /* Of one line by two ways it stays one row, and the way with the most excess is reported. */
-Test(inline_chains, tell_every_call_between_a_line_and_the_kernel)
+Test(inline_chains, name_every_call_between_a_line_and_the_kernel)
 {
     const struct gmt_finding *f = find("");
 
@@ -161,7 +161,7 @@ Test(inline_chains, are_counted_where_they_are_too_many_to_show)
                      "inlined at row (helper.h:9), at work.cu:42", "those with excess come first");
 }
 
-Test(inline_chains, tell_how_many_calls_were_left_out)
+Test(inline_chains, state_how_many_calls_were_left_out)
 {
     struct gmt_inline_call calls[] = {{.function = "f()", .file = "a.h", .line = 1, .level = 1},
                                       {.file = "a.cu", .line = 9, .level = 30}};

@@ -254,7 +254,7 @@ Test(items, a_guess_does_not_outrank_what_is_known)
     gmt_fixture_free(&fixture);
 }
 
-Test(items, the_results_of_one_block_tell_how_many_threads_can_share_them)
+Test(items, the_results_of_one_block_show_how_many_threads_can_share_them)
 {
     static const struct {
         double stores, least, most; /* each thread; of the time that is saved */

@@ -61,7 +61,7 @@ Test(memory, count_what_is_lost_but_for_the_last)
     "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 99000000, 99000001, " RESULT \
     ", NULL, NULL, 0, NULL)"
 
-/* exit(1) is how many programs tell their result; what is not ready yet has not failed. */
+/* Many programs return their result by exit(1); what is not ready yet has not failed. */
 Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
 {
     static const char *const cases[] = {
@@ -358,7 +358,7 @@ Test(memory, ask_for_no_more_page_locked_memory_than_is_copied)
     gmt_fixture_free(&fixture);
 }
 
-Test(memory, tell_segments_from_arrays_in_equal_pieces)
+Test(memory, distinguish_segments_from_arrays_in_equal_pieces)
 {
     static const struct {
         const char *offsets;

@@ -44,7 +44,7 @@ Test(memory_rules, guess_no_constants_that_were_not_counted)
 }
 
 /* 4 of the 16 bytes of each of 200 million structs: a request of 32 lanes takes 16 sectors where 4 would do. */
-Test(memory_rules, tell_structs_of_which_a_part_is_used)
+Test(memory_rules, report_structs_of_which_a_part_is_used)
 {
     struct gmt_fixture fixture;
 
@@ -115,7 +115,7 @@ Test(memory_rules, ask_for_a_tile_only_where_none_is_used)
     gmt_fixture_free(&fixture);
 }
 
-Test(memory_rules, tell_spills_arrays_and_divergent_arrays_apart)
+Test(memory_rules, distinguish_spills_arrays_and_divergent_arrays)
 {
     static const struct {
         const char *sql, *words, *sketch;

@@ -104,7 +104,7 @@ Test(merge, keeps_kernels_of_one_name_in_two_modules_apart)
 {
     cr_expect_eq(findings_of_two_modules("51"), 2u);
     cr_expect_eq(findings_of_two_modules("50"), 1u, "one kernel, loaded twice");
-    cr_expect_eq(findings_of_two_modules("NULL"), 1u, "nobody could tell them apart");
+    cr_expect_eq(findings_of_two_modules("NULL"), 1u, "nobody could distinguish them");
 }
 
 Test(merge, prices_loads_and_stores_of_one_mapping_once)

@@ -243,7 +243,7 @@ static const char inlined[] =
     "(1, 1, 10, 51, 53, 2, 50, 70, 21, 'global_load', 9, 9, 900, 100, 'simulated'),"
     "(1, 1, 11, 51, 53, 2, 50, 71, 22, 'global_load', 9, 9, 500, 100, 'simulated')";
 
-Test(simulated, tell_apart_the_calls_of_an_inlined_line)
+Test(simulated, distinguish_the_calls_of_an_inlined_line)
 {
     struct gmt_fixture fixture;
 

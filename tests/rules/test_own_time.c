@@ -69,7 +69,7 @@ Test(own_time, of_a_counted_launch_is_without_the_time_of_its_kernel)
     expect_own_ms(OWN "('launch', 1, 55500000, 60500000, 0, 1)" SYNC_AT(61900000), 5);
 }
 
-/* Hardware counters do not change the kernel that they wait for; a patched one tells nothing of its time. */
+/* Hardware counters do not change the kernel that they wait for; the time of a patched one means nothing. */
 Test(own_time, knows_a_kernel_that_only_counted_launches_ran)
 {
     static const char only[] = "; DELETE FROM launch WHERE seq > 1; UPDATE launch SET measured = ";

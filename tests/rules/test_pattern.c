@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums of a kernel, as a GPU counts them, tell its pattern of access; what they cannot tell, they do not. */
+/* Sums of a kernel, as a GPU counts them, show its pattern of access; what they cannot show is left open. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <math.h>

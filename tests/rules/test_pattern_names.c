@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strides and rows that sums of a kernel tell, and those that they do not. */
+/* Strides and rows that sums of a kernel show, and those that they do not. */
 #include <criterion/criterion.h>
 #include <math.h>
 

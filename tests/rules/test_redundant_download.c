@@ -71,7 +71,7 @@ Test(redundant_download, lets_the_host_look_at_what_a_kernel_may_have_written)
     expect_quiet("UPDATE kernel SET name = 'work' WHERE id = 1", GMT_OUTCOME_PASS);
     expect_quiet("UPDATE launch_argument SET parameter = 0 WHERE allocation_id = 7",
                  GMT_OUTCOME_PASS);
-    /* in a struct, of which the name of the kernel tells nothing */
+    /* in a struct, which the name of the kernel does not show */
     expect_quiet("UPDATE launch_argument SET word_offset = 8 WHERE allocation_id = 7",
                  GMT_OUTCOME_PASS);
     expect_quiet("UPDATE launch SET arguments = 'unknown'", GMT_OUTCOME_COULD_NOT_CHECK);
@@ -122,7 +122,7 @@ Test(redundant_download, knows_nothing_of_memory_that_was_freed_and_allocated_ag
                  GMT_OUTCOME_NOT_APPLICABLE);
 }
 
-/* A flag that something sets of which the trace tells nothing: every look at it is needed. */
+/* A flag that something sets which is not in the trace: every look at it is needed. */
 Test(redundant_download, distrusts_memory_that_changes_unseen)
 {
     expect_quiet("UPDATE fingerprint SET hash = '" OTHER_PRINT "' WHERE transfer_id = 11",

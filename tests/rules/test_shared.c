@@ -166,7 +166,7 @@ Test(shared, conflicts_of_wide_words_are_counted_against_their_own_ideal)
     gmt_fixture_free(&fixture);
 }
 
-/* One warp of eight fills: its stores are full, and only the barrier tells. */
+/* One warp of eight fills: its stores are full, and only the barrier shows it. */
 Test(shared, one_warp_that_fills_is_seen_by_the_barrier)
 {
     static const struct {

@@ -131,7 +131,7 @@ Test(timeline, of_an_empty_trace_has_no_findings)
 }
 
 /* The runtime of a stripped program: one frame without a name makes the calls of all places. */
-Test(timeline, tells_places_behind_a_nameless_caller_apart_by_their_stacks)
+Test(timeline, distinguishes_places_behind_a_nameless_caller_by_their_stacks)
 {
     struct gmt_fixture fixture;
 
@@ -154,8 +154,8 @@ Test(timeline, tells_places_behind_a_nameless_caller_apart_by_their_stacks)
     gmt_fixture_free(&fixture);
 }
 
-/* All copies of a Python program come from one function of a library: the program's own tell them apart. */
-Test(timeline, tells_places_in_python_apart_by_its_own_functions)
+/* All copies of a Python program come from one function of a library: the program's own functions distinguish them. */
+Test(timeline, distinguishes_places_in_python_by_its_own_functions)
 {
     struct gmt_fixture fixture;
 

@@ -54,7 +54,7 @@ Test(transfer_rules, leave_held_callers_to_one_rule)
     cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 20, 1e-9);
     cr_assert_float_eq(f->saving.best_ns, 20 * (750e3 - 284400.0) - 1.3e6, 1);
     gmt_fixture_free(&fixture);
-    /* Without device times the length of the calls tells the same. */
+    /* Without device times the length of the calls shows the same. */
     gmt_fixture_load(&fixture, "fixtures/GM103_positive");
     gmt_fixture_sql(&fixture, "UPDATE transfer SET device_start_ns = NULL, device_end_ns = NULL");
     cr_assert_not_null(gmt_fixture_only(&fixture, "GM103"));

@@ -6,7 +6,7 @@
 
 #include "tests/rules/fixture.h"
 
-Test(transfer_waits, tell_waiting_from_copying)
+Test(transfer_waits, distinguish_waiting_from_copying)
 {
     struct gmt_fixture fixture;
 

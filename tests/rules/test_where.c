@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a call was made and which API the user called, as far as the stack tells. */
+/* Where a call was made and which API the user called, as far as the stack shows. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -35,7 +35,7 @@ for trace in "${GMT_RECORDED_TRACES:?}"/*.db; do
     cp "$trace" trace.db
     expect 0 trace.db
 done
-# What came with the software device: its tables, and one launch that they tell of.
+# What came with the software device: its tables, and one launch that they describe.
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL

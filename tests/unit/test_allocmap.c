@@ -87,7 +87,7 @@ Test(allocmap, removes_only_at_the_first_byte)
     cr_assert_not(gmt_allocmap_remove(0x0fff, &gone));
 }
 
-Test(allocmap, tells_memory_classes_apart)
+Test(allocmap, distinguishes_memory_classes)
 {
     static const struct {
         enum gmt_alloc_kind kind;

@@ -57,7 +57,7 @@ static void fails(const char *script, unsigned timeout_s, int expected, const ch
     cr_assert_str_eq(message, why);
 }
 
-Test(child, tells_its_progress_and_its_result)
+Test(child, reports_its_progress_and_its_result)
 {
     struct heard heard = {.units = 0};
     char message[256];

@@ -50,7 +50,7 @@ Test(code_index, knows_no_kernel_of_no_cubin)
     cr_expect_eq(reach(NULL), -ENOENT);
 }
 
-Test(code_index, keeps_what_cubins_of_nvcc_tell)
+Test(code_index, keeps_what_cubins_of_nvcc_hold)
 {
     add(cubin_read("variables_75.cubin"));
     add(cubin_read("effects.cubin"));

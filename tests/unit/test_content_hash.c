@@ -34,7 +34,7 @@ static bool equal(struct gmt_hash a, struct gmt_hash b)
 
 Test(content_hash, is_that_of_xxh3)
 {
-    /* XXH3_128bits("", 0) is published with the algorithm; one byte tells the halves apart. */
+    /* XXH3_128bits("", 0) is published with the algorithm; one byte distinguishes the halves. */
     struct gmt_hash hash = hash_of("a", 1);
     cr_expect_eq(hash.high, UINT64_C(0xa96faf705af16834), "%lx", (unsigned long)hash.high);
     cr_expect_eq(hash.low, UINT64_C(0xe6c632b61e964e1f), "%lx", (unsigned long)hash.low);

@@ -113,7 +113,7 @@ Test(cubin_symbols, reads_what_is_to_be_linked_and_what_was)
     cr_expect_not_null(strstr(variables, "_internal "));
 }
 
-Test(cubin_symbols, tells_code_that_does_more_than_memory)
+Test(cubin_symbols, finds_code_that_does_more_than_memory)
 {
     cr_expect_eq(read_file("effects.cubin"), -EPERM);
     cr_expect(has(functions, "_Z6printsPi"));
@@ -180,7 +180,7 @@ Test(cubin_symbols, knows_textures_and_not_what_a_surface_is_bound_to)
     cr_expect_eq(with("novelty", 14, CUBIN_GLOBAL), -ENOENT);
 }
 
-Test(cubin_symbols, tells_code_that_may_allocate_memory_of_the_heap)
+Test(cubin_symbols, finds_code_that_may_allocate_memory_of_the_heap)
 {
     const struct cubin_symbol prints = {"vprintf", STT_FUNC, SHN_UNDEF},
                               allocates = {"malloc", STT_FUNC, SHN_UNDEF};

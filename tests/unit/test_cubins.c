@@ -92,7 +92,7 @@ static int reach(const char *kernel)
     return gmt_cupti_collector()->code_reach(&cls, NULL, note, NULL);
 }
 
-Test(cubins, tells_what_the_code_of_a_loaded_kernel_reaches)
+Test(cubins, finds_what_the_code_of_a_loaded_kernel_reaches)
 {
     cr_expect_eq(reach("k"), -ENOENT);
     load("k");

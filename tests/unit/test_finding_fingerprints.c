@@ -96,7 +96,7 @@ Test(finding_fingerprints, stay_when_lines_move_or_are_formatted_anew)
     cr_assert_str_eq(before[0].fingerprint, after[0].fingerprint);
 }
 
-Test(finding_fingerprints, tell_rules_places_and_calls_apart)
+Test(finding_fingerprints, distinguish_rules_places_and_calls)
 {
     struct gmt_finding all[] = {at("GM201", 44, inner), at("GM203", 44, inner),
                                 at("GM201", 44, inner), at("GM201", 44, inner),

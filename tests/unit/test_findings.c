@@ -105,7 +105,7 @@ Test(combined, joins_neither_other_kernels_nor_what_replaces_the_launch)
     cr_assert_float_eq(combined(whole, 2), 50, 1e-9);
 }
 
-Test(joints, tell_kernels_with_several_problems_and_the_share_of_each)
+Test(joints, name_kernels_with_several_problems_and_the_share_of_each)
 {
     struct gmt_interval first[] = {{0, 100}}, second[] = {{200, 300}};
     struct gmt_finding findings[] = {of_kernel(second, "alone", GMT_TOUCHES_LOADS, 90),

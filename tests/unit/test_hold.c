@@ -298,7 +298,7 @@ static void *end_twice(void *unused)
     return NULL;
 }
 
-/* It used CUDA again in a destructor that came after ours: nobody may tell when that is over. */
+/* It used CUDA again in a destructor that came after ours: nobody can know when that is over. */
 Test(hold, nothing_is_held_after_a_thread_that_ended_and_went_on)
 {
     pthread_t thread;

@@ -169,7 +169,7 @@ Test(ingest, files_failed_allocations_and_frees_under_api_calls)
     expect("SELECT count(*) FROM allocation", 0);
 }
 
-Test(ingest, tells_default_per_thread_and_reused_streams_apart)
+Test(ingest, distinguishes_default_per_thread_and_reused_streams)
 {
     struct gmt_transfer transfer = {.direction = GMT_DIR_H2D};
     struct gmt_call call = call_at(5000);

@@ -174,7 +174,7 @@ Test(ingest_sass, leaves_null_what_was_not_counted)
     expect("SELECT wavefronts FROM instruction WHERE pc_offset = 16", INT64_MIN);
 }
 
-Test(ingest_sass, tells_a_cubin_that_is_not_whole)
+Test(ingest_sass, notes_a_cubin_that_is_not_whole)
 {
     write_kernel("_Z1aPKfPf");
     write_cubin("lines.cubin", 1);
@@ -209,7 +209,7 @@ Test(ingest_sass, lives_with_a_cubin_of_rubbish)
     expect("SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
 }
 
-/* Of accesses alone neither widths nor ideals are counted: the cubin tells the one, and with it the other
+/* Of accesses alone neither widths nor ideals are counted: the cubin holds the one, and with it the other
  * follows: 300 lanes x 4 bytes take 38 sectors at least, of the 80 that they took. */
 Test(ingest_sass, looks_widths_up_and_computes_what_was_not_counted)
 {

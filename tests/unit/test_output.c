@@ -221,7 +221,7 @@ static void claim_together(void)
     close(go[0]);
 }
 
-/* None of them can tell by the time that the others' spools are of this run. */
+/* The times do not show any of them that the others' spools are of this run. */
 Test(output, gives_a_name_to_one_of_several_processes, .init = enter_folder, .timeout = 120)
 {
     char text[16];

@@ -106,7 +106,7 @@ Test(passes, of_every_series_of_a_point_make_its_model)
     json_decref(raw);
 }
 
-Test(passes, that_a_file_does_not_tell_of_make_one)
+Test(passes, that_a_file_does_not_mention_make_one)
 {
     char message[256];
     json_t *raw = document(false);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recorder beside a living process: it tells when all is safe, and notices every kind of end.
+/* The recorder beside a living process: it answers when all is safe, and notices every kind of end.
  * Links gmt_store. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -86,7 +86,7 @@ static void teardown(void)
 
 TestSuite(recording_live, .init = setup, .fini = teardown, .timeout = 120);
 
-static void tell(char order, bool answers)
+static void give_order(char order, bool answers)
 {
     char byte;
     cr_assert_eq(write(command, &order, 1), 1);
@@ -132,21 +132,21 @@ Test(recording_live, has_everything_committed_when_it_says_done_and_reads_on)
 {
     pid_t recorder = start_recorder();
     wait_for_state(GMT_RECORDER_READING);
-    tell('w', true);
-    tell('e', true);
+    give_order('w', true);
+    give_order('e', true);
     wait_for_state(GMT_RECORDER_DONE);
     cr_expect_eq(gmt_fixture_number(&fixture, "SELECT count(*) FROM api_call"), 2);
     cr_expect_eq(gmt_recording_recover(fixture.output), -EBUSY);
-    tell('w', true); /* a global destructor */
-    tell('k', false);
+    give_order('w', true); /* a global destructor */
+    give_order('k', false);
     expect_finished(recorder, "killed", 3);
 }
 
 Test(recording_live, finishes_when_the_process_is_killed)
 {
     pid_t recorder = start_recorder();
-    tell('w', true);
-    tell('k', false);
+    give_order('w', true);
+    give_order('k', false);
     expect_finished(recorder, "killed", 2);
     cr_expect_eq(gmt_fixture_number(&fixture, "SELECT exit_status FROM process"), SIGKILL);
 }
@@ -154,7 +154,7 @@ Test(recording_live, finishes_when_the_process_is_killed)
 Test(recording_live, finishes_when_the_process_exits_without_exit_handlers)
 {
     pid_t recorder = start_recorder();
-    tell('?', false);
+    give_order('?', false);
     expect_finished(recorder, "exit", 1);
     cr_expect_eq(gmt_fixture_number(&fixture, "SELECT exit_status FROM process"), 3 << 8);
 }
@@ -163,8 +163,8 @@ Test(recording_live, finishes_when_the_process_becomes_another_program)
 {
     pid_t recorder = start_recorder();
     wait_for_state(GMT_RECORDER_READING);
-    tell('w', true);
-    tell('x', false);
+    give_order('w', true);
+    give_order('x', false);
     expect_finished(recorder, "exec", 2);
     cr_expect_eq(kill(writer, 0), 0, "the process lives on");
 }
@@ -173,12 +173,12 @@ Test(recording_live, goes_on_when_the_process_closes_all_its_descriptors)
 {
     pid_t recorder = start_recorder();
     wait_for_state(GMT_RECORDER_READING);
-    tell('c', true);
-    tell('w', true);
-    tell('e', true);
+    give_order('c', true);
+    give_order('w', true);
+    give_order('e', true);
     wait_for_state(GMT_RECORDER_DONE);
-    tell('w', true);
-    tell('k', false);
+    give_order('w', true);
+    give_order('k', false);
     expect_finished(recorder, "killed", 3);
 }
 
@@ -189,7 +189,7 @@ Test(recording_live, is_waited_for_and_leaves_nothing_to_recover)
     wait_for_state(GMT_RECORDER_READING);
     cr_assert_eq(gmt_recording_state(fixture.output, &state), 0);
     cr_expect_eq(state, GMT_RECORDING_LIVE);
-    tell('k', false);
+    give_order('k', false);
     cr_expect_eq(gmt_recording_wait(fixture.output, UINT64_C(60000000000)), 0);
     cr_expect_eq(gmt_recording_recover(fixture.output), 0);
     expect_finished(recorder, "killed", 1);
@@ -199,11 +199,11 @@ Test(recording_live, begins_a_removed_trace_anew_and_is_waited_for)
 {
     pid_t recorder = start_recorder();
     wait_for_state(GMT_RECORDER_READING);
-    tell('e', true);
+    give_order('e', true);
     wait_for_state(GMT_RECORDER_DONE);
     cr_assert_eq(unlink(fixture.output), 0);
-    tell('w', true);
-    tell('k', false);
+    give_order('w', true);
+    give_order('k', false);
     cr_expect_eq(gmt_recording_wait(fixture.output, UINT64_C(60000000000)), 0);
     cr_expect_str_eq(gmt_fixture_text(&fixture, "SELECT value FROM meta WHERE key='complete'"), "1",
                      "the recorder is taken for dead");
@@ -215,13 +215,13 @@ Test(recording_live, is_continued_exactly_after_its_own_death)
     int status;
     pid_t recorder = start_recorder();
     wait_for_state(GMT_RECORDER_READING);
-    tell('e', true);
+    give_order('e', true);
     wait_for_state(GMT_RECORDER_DONE);
     (void)kill(recorder, SIGKILL);
     cr_assert_eq(waitpid(recorder, &status, 0), recorder);
-    tell('w', true);
+    give_order('w', true);
     cr_expect_eq(gmt_recording_recover(fixture.output), -EBUSY, "its program still runs");
-    tell('k', false);
+    give_order('k', false);
     cr_assert_eq(gmt_recording_wait(fixture.output, UINT64_C(60000000000)), 0);
     cr_assert_eq(gmt_recording_recover(fixture.output), 0);
     cr_expect_eq(gmt_fixture_number(&fixture, "SELECT count(*) FROM api_call"), 2);

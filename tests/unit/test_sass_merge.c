@@ -130,7 +130,7 @@ Test(sass_merge, counts_what_the_first_run_did_not_launch)
     expect("SELECT count FROM loss WHERE kind = 'counts of instructions of a second run'", 2);
 }
 
-Test(sass_merge, tells_kernels_of_one_name_apart_or_leaves_them)
+Test(sass_merge, distinguishes_kernels_of_one_name_or_leaves_them)
 {
     write_class(&first, 1, "_Z4workv", 1, 8);
     write_class(&first, 2, "_Z4workv", 2, 8);

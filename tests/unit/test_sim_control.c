@@ -179,7 +179,7 @@ Test(sim_control, a_barrier_that_cannot_fill_is_a_deadlock)
                  SIM_DEADLOCK, "barrier 0 has 32 of 64 threads, barrier 3 has 32 of 64 threads");
 }
 
-Test(sim_control, traps_tell_where)
+Test(sim_control, traps_show_where)
 {
     expect_fault(".version 8.5\n.target sm_90\n.address_size 64\n.file 1 \"dir/some.cu\"\n"
                  ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n.reg .pred %p;\n"

@@ -92,7 +92,7 @@ Test(sim_driver_reach, knows_kernels_of_libraries)
     cr_expect_str_eq(names, "counter table common ");
 }
 
-Test(sim_driver_reach, tells_each_effect_and_names_nothing_then)
+Test(sim_driver_reach, reports_each_effect_and_names_nothing_then)
 {
     static const char *const kernels[] = {"allocates",      "frees", "buffer", "launches",
                                           "launches_later", "deep",  "prints"};

@@ -107,7 +107,7 @@ Test(sim_print, a_format_that_is_not_in_memory_is_a_fault)
     sim_try_end(trial);
 }
 
-Test(sim_print, assertions_tell_what_failed)
+Test(sim_print, assertions_print_what_failed)
 {
     static char ptx[8000];
 

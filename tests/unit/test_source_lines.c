@@ -340,7 +340,7 @@ Test(source_lines, survive_damaged_files)
     (void)rmdir(folder);
 }
 
-Test(source_lines, tell_interpreters_by_their_files)
+Test(source_lines, identify_interpreters_by_their_files)
 {
     static const char *const yes[] = {"/usr/bin/python3.12", "/opt/env/bin/python",
                                       "/usr/lib/libpython3.13t.so.1.0", "/x/python3.13t",

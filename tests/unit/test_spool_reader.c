@@ -218,7 +218,7 @@ static int open_result(void)
     return error;
 }
 
-Test(spool_reader, tells_why_a_control_file_is_refused)
+Test(spool_reader, states_why_a_control_file_is_refused)
 {
     fixture.control->version = 99;
     cr_expect_eq(open_result(), -EPROTONOSUPPORT);

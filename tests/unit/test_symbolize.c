@@ -110,7 +110,7 @@ Test(symbolize, counts_the_frames_it_had_no_time_for)
         2);
 }
 
-Test(symbolize, tells_the_runtime_from_the_user)
+Test(symbolize, distinguishes_the_runtime_from_the_user)
 {
     cr_expect(gmt_symbol_is_runtime("/usr/lib/libcudart.so.13.0.1", "anything"));
     cr_expect(gmt_symbol_is_runtime("/usr/lib/x86_64-linux-gnu/libcuda.so.580.1", NULL));

@@ -62,7 +62,7 @@ static void compare(const struct gmt_walk *walk, const struct seen *seen, const 
                  walk->depth);
 }
 
-/* A number that tells the walked stack from others. */
+/* A number that distinguishes the walked stack from others. */
 static uint32_t number_of(const struct gmt_walk *walk)
 {
     uint64_t hash = walk->depth;

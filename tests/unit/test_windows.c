@@ -93,7 +93,7 @@ Test(windows, hold_what_lies_near_copied_memory_even_if_it_is_not_mapped)
 }
 
 /* A stand-in of the device file that a process maps for RDMA. */
-Test(windows, tell_that_a_device_on_the_bus_may_have_been_let_in)
+Test(windows, show_that_a_device_on_the_bus_may_have_been_let_in)
 {
     char folder[] = "/tmp/gmtrace-windows.XXXXXX", name[128];
     find();
@@ -120,7 +120,7 @@ Test(windows, tell_that_a_device_on_the_bus_may_have_been_let_in)
 }
 
 /* From constants a kernel may go on to what it writes; code leads nowhere. */
-Test(windows, tell_data_from_code)
+Test(windows, distinguish_data_from_code)
 {
     uint64_t reserved = map(1, PROT_NONE), constant = map(1, PROT_READ);
     uint64_t writable = map(1, PROT_READ | PROT_WRITE);

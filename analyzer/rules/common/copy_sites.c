@@ -35,7 +35,7 @@ static bool same_site(const struct gmt_tl_copy *a, const struct gmt_tl_copy *b)
 }
 
 /* Without times: runs have twice the calls they need by definition; are they a part of all copies? */
-static bool is_worth_telling(const struct gmt_timeline *tl, const struct gmt_copy_site *site)
+static bool is_worth_reporting(const struct gmt_timeline *tl, const struct gmt_copy_site *site)
 {
     return !tl->simulated || (double)site->copies >= GMT_EXCESS_SHARE * (double)tl->copy_count;
 }
@@ -102,7 +102,7 @@ enum gmt_outcome gmt_copy_sites_report(struct gmt_analysis *analysis,
             site.hidden_ns += hidden[end];
             site.largest_bytes = fmax(site.largest_bytes, run->largest_bytes);
         }
-        if (site.runs > 0 && is_worth_telling(analysis->timeline, &site)) {
+        if (site.runs > 0 && is_worth_reporting(analysis->timeline, &site)) {
             report(analysis, &site);
         }
         for (size_t k = i; k < end; k++) {

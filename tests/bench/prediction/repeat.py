@@ -10,7 +10,7 @@ PARTS = ("rates", "latencies", "occupancy_curve", "occupancy_curve_vector",
          "occupancy_curve_latency", "access_costs", "families", "transfers", "batches", "costs")
 VALUES = ("median", "median_ns", "bandwidth_bytes_per_s", "latency_ns", "merged_ns",
           "batch_ns", "row_copies_ns", "copy_2d_ns", "device_ns")
-NAMES = ("variant", "bytes", "occupancy")  # what tells the items of a list apart
+NAMES = ("variant", "bytes", "occupancy")  # what distinguishes the items of a list
 
 
 def name_of(item: object) -> str:

@@ -34,7 +34,7 @@ class Moves(unittest.TestCase):
         self.assertAlmostEqual(every, 0.2)
         self.assertAlmostEqual(pair, 3 * (2 / 11) / 6)
 
-    def test_one_group_tells_nothing(self):
+    def test_one_group_shows_nothing(self):
         self.assertIsNone(processes.moved(FOUR, 3, processes.lowest))
 
 
@@ -70,7 +70,7 @@ class Series(unittest.TestCase):
         self.assertEqual({row[1] for row in rows}, {"allocating", "launching and waiting", "all"})
         self.assertTrue(all(row[3]["n"] == (2 if row[1] == "all" else 1) for row in rows))
 
-    def test_tell_how_far_what_rules_read_moves(self):
+    def test_show_how_far_what_rules_read_moves(self):
         far = [[10 * median for median in passes] for passes in FOUR]
         rows = processes.table({"costs": {"malloc_free 64": FOUR, "malloc_free 256": far}}, 2)
         read = [row for row in rows if row[1] == processes.READ_BY_RULES]

@@ -11,7 +11,7 @@ from runner import Runner, summary
 
 MARK = "gmt_mark"  # kernels/untimed.h
 CLASSES_KEPT = 4   # a variant of more kinds of launches is not taken apart
-MANY = 16          # kernels in one launch of a variant, from which a few launches tell enough
+MANY = 16          # kernels in one launch of a variant, from which a few launches are enough
 FEW = (5, 4)       # launches and rounds of such a variant
 
 
@@ -67,7 +67,7 @@ def describe(db: sqlite3.Connection, rows: list[tuple], launches: int) -> dict:
 
 
 def shapes(db: sqlite3.Connection, classes: list[int]) -> set:
-    """What tells classes apart, in any trace of these kernels."""
+    """What distinguishes classes, in any trace of these kernels."""
     return {db.execute("SELECT k.mangled, c.grid_x, c.grid_y, c.grid_z, c.block_x, c.block_y, "
                        "c.block_z, c.dynamic_shared_bytes FROM kernel_class c JOIN kernel k ON "
                        "k.id = c.kernel_id WHERE c.id = ?", (class_id,)).fetchone()

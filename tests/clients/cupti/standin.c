@@ -393,7 +393,7 @@ static void fill_memset(CUpti_ActivityMemset4 *record, uint64_t bytes)
     record->streamId = STREAM_ID;
 }
 
-/* The program tells of a launch when it has returned: what was switched off for it is on again. */
+/* The program reports a launch when it has returned: what was switched off for it is on again. */
 static bool unseen_kernel;
 
 void standin_range_begins(void)

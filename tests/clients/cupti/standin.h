@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A libcupti.so.13 without a device, for tests: what CUPTI's documentation says of subscribers, activity
- * buffers, the clock and the range profiler, as strictly. It knows of device work only what the program
- * under test tells it. Of several copies in one process the driver serves the first that asks it for
+ * buffers, the clock and the range profiler, as strictly. Of device work it has only what the program
+ * under test passes to it. Of several copies in one process the driver serves the first that asks it for
  * anything, and goes on to when that one is taken down, as measured (docs/cupti-notes.md).
  */
 #ifndef CLIENTS_CUPTI_STANDIN_H

@@ -21,7 +21,7 @@ via() {
     fi
 }
 
-# After each line the program's own status, as far as the shell tells it.
+# After each line the program's own status, as far as the shell shows it.
 status() {
     local status=0
     "$@" || status=$?

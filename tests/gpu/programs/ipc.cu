@@ -19,7 +19,7 @@
 enum { WORDS = 1 << 20, BYTES = WORDS * 4, BLOCK = 256 };
 enum offer_kind { OFFER_IPC, OFFER_FD };
 
-/* What the owner tells the worker; with OFFER_FD a descriptor comes along. */
+/* What the owner sends to the worker; with OFFER_FD a descriptor comes along. */
 struct offer {
     offer_kind kind;
     size_t bytes;

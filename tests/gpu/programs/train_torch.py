@@ -4,7 +4,7 @@
 
 Each step uploads a batch from pageable memory, trains a small multilayer perceptron, and reads the
 loss back. Prints the first and the last loss. With --profile the loop (not the set-up before it)
-runs under torch.profiler, and a line of JSON tells how many copies, memsets and kernels it counted.
+runs under torch.profiler, and a line of JSON states how many copies, memsets and kernels it counted.
 Exits 77 where there is no PyTorch or no GPU.
 """
 

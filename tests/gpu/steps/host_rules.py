@@ -80,7 +80,7 @@ def scatter(samples):
 
 def choose_truth(session, row, entry, finding, traced_ms):
     """What the promise is held against: the median of the runs without a tracer. Where these differ
-    by more than the limit, as with pageable copies, no other run tells what the traced one would
+    by more than the limit, as with pageable copies, no other run shows what the traced one would
     have taken: then that run itself, without what the finding says that tracing added. (Not where
     it hashed all that was copied: that takes longer than the rest of the program.)"""
     samples = entry["samples_ms"]["bad"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program takes without gmtrace's own work, as a trace of it tells: held against runs that were hardly
+"""What a program takes without gmtrace's own work, as a trace of it shows: held against runs that were hardly
 traced (`light` without stacks and hashes: 0.1 us per call), which end at the same place of the program."""
 
 import json

@@ -14,7 +14,7 @@ def rows(session, path, kind):
 
 
 def agrees(session, what, path):
-    """Hooks and CUPTI tell the same of every kind of work, and the table says of as much as there is."""
+    """Hooks and CUPTI report the same of every kind of work, and the table covers all that there is."""
     records = rows(session, path, "records")
     differ = [row for row in records if row[3] != row[4] or row[5] != 0]
     with session.open(path) as db:
