@@ -53,13 +53,13 @@ export function category(rule: string): string {
 export function confidence(report: Report, of: Finding['confidence']): string {
   switch (of) {
     case 'measured':
-      return 'measured: from times of this very run';
+      return 'measured: from times of this run';
     case 'calibrated':
       return report.device_model.match === 'another board'
-        ? 'calibrated on another device of this GPU: priced with what reference kernels and copies took there'
-        : 'calibrated: priced with what reference kernels and copies took on this very device';
+        ? 'calibrated on another device of this GPU: priced with the times of reference kernels and copies there'
+        : 'calibrated: priced with the times of reference kernels and copies on this device';
     case 'modelled':
-      return 'modelled: priced with a model of the resources, or with the figures of a GPU elsewhere';
+      return 'modelled: priced with a model of the resources, or with the device model of another GPU';
     default:
       return 'heuristic: a threshold was crossed; there is no price';
   }

@@ -9,8 +9,8 @@ const entry = (calls) => ({ name: 'cuMemBatchDecompressAsync', class: 'move', re
 
 test('agreement with CUPTI is shown, and calls that no hook saw', () => {
   const none = { agrees: null, entry_points: [] };
-  assert.match(agreement(none), /no device records to compare with\. No driver function/);
-  assert.match(agreement({ agrees: true, entry_points: [entry(0), entry(null)] }), /agree\. No driver function/);
+  assert.match(agreement(none), /no device records to compare with\. No call of a driver function/);
+  assert.match(agreement({ agrees: true, entry_points: [entry(0), entry(null)] }), /agree\. No call of a driver function/);
   assert.match(agreement({ agrees: false, entry_points: [entry(5), entry(2)] }), /differ\. 7 calls went to/);
   assert.match(agreement({ agrees: true, entry_points: [entry(1)] }), / 1 call went to/);
 });

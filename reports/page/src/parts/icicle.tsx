@@ -179,7 +179,7 @@ export function Icicle(props: Props) {
             <div
               class="icicle"
               role="group"
-              aria-label={`${title}. Arrow keys walk, Enter zooms, Escape goes back.`}
+              aria-label={`${title}. Arrow keys move, Enter zooms, Escape goes back.`}
               style={{ height: `${depth * ROW_REM}rem` }}
               onKeyDown={onKey}
             >

@@ -17,13 +17,13 @@ function HowToRead() {
     <dl class="how">
       <dt>Finding</dt>
       <dd>
-        A place in the program where bytes move badly, what that costs on this GPU, and what to do. A kernel that runs
-        at the measured roof is no finding, whatever its ratios.
+        A place in the program that uses memory inefficiently, what that costs on this GPU, and how to fix it. A kernel
+        that runs at the measured roof is never a finding, whatever its ratios.
       </dd>
       <dt>Saving</dt>
       <dd>
-        The time that this one repair would bring, with the interval it lies in: bar to the best guess, pale bar from
-        the lowest to the highest. Savings of different findings may overlap: the verdict counts overlaps once.
+        The time that this fix alone would save. The bar ends at the best estimate, the pale bar goes from the lowest
+        to the highest. Savings of different findings may overlap: the verdict counts overlaps once.
       </dd>
       <dt>Confidence</dt>
       <dd>
@@ -36,7 +36,7 @@ function HowToRead() {
       <dd>A click on a column head sorts. The filter shows rows that contain all of its words. CSV is copied in base units (ns, bytes).</dd>
       <dt>Links</dt>
       <dd>
-        What you choose stands in the address: "Copy link" gives whoever has this file the same view. Keys are listed
+        Your choices are part of the address: "Copy link" gives whoever has this file the same view. Keys are listed
         under{' '}
         <button type="button" class="link" onClick={openKeys}>
           ?

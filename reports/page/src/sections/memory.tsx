@@ -124,9 +124,9 @@ function Waste({ all, place, clock, unseen }: WasteProps) {
       )}
       <h3>Allocated but idle</h3>
       {unseen !== null ? (
-        <p>How long memory lay idle is not known: {unseen}.</p>
+        <p>How long memory was idle is not known: {unseen}.</p>
       ) : !all.timed ? (
-        <p>How long memory lay idle needs times, which a trace of the software device has not.</p>
+        <p>How long memory was idle needs times, which a trace of the software device does not have.</p>
       ) : idle.length === 0 ? (
         <p>Nothing was allocated while idle.</p>
       ) : (

@@ -133,7 +133,7 @@ function FoldedTable<Row>({ id, title, columns, rows, open }: FoldProps<Row>) {
 const PROVENANCE: Record<string, string> = {
   'this board': 'measured on this device',
   'another board': 'measured on another device of the same name',
-  shipped: 'of a GPU of the same name: the figures that come with gmtrace',
+  shipped: 'of a GPU of the same name, shipped with gmtrace',
   'another GPU': 'of another GPU: prices are rough',
 };
 
@@ -188,7 +188,7 @@ export function ModelTables({ model, report }: { model: Model | null; report: Re
           <FoldedTable id="m.rates" title="Sustained rates" columns={FIGURES} rows={tables.rates} open />
           <FoldedTable
             id="m.curves"
-            title="Copies: what their curves come to"
+            title="Copies: parameters of their curves"
             columns={CURVES}
             rows={tables.curves}
             open

@@ -12,7 +12,7 @@ export function agreement({ agrees, entry_points }: Coverage): string {
     null: 'There were no device records to compare with.',
   }[String(agrees) as 'true' | 'false' | 'null'];
   return missed === 0
-    ? `${compared} No driver function that moves or makes anything was seen to be called without a hook.`
+    ? `${compared} No call of a driver function without a hook that copies or allocates was seen.`
     : `${compared} ${counted(missed, 'call')} went to driver functions without a hook.`;
 }
 

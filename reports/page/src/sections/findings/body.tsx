@@ -236,7 +236,7 @@ export function Body({ payload, finding }: Props) {
         )}
         {parts.length > 0 && (
           <Fold title={`Cases in one place (${parts.length})`}>
-            <Table id={`${id}.parts`} caption="Cases that were put together" columns={PARTS} rows={parts} />
+            <Table id={`${id}.parts`} caption="Cases that were merged" columns={PARTS} rows={parts} />
           </Fold>
         )}
         {rows.length > 0 && (

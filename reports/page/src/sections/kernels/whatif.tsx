@@ -97,7 +97,7 @@ const LIMITS: Record<string, string> = {
 export function OccupancyPanel({ row }: { row: KernelRow }) {
   const occupancy = row.occupancy;
   const curves = useMemo(() => (occupancy ? curvesOf(row, occupancy) : []), [row, occupancy]);
-  if (!occupancy) return <p>Nothing is known of the occupancy of this kernel.</p>;
+  if (!occupancy) return <p>The occupancy of this kernel is not known.</p>;
   if (occupancy.unknown !== undefined) return <p>Occupancy could not be computed: {occupancy.unknown}.</p>;
   const { limiter, blocks_per_multiprocessor: blocks, warps_per_multiprocessor: warps, most_warps: most } = occupancy;
   return (

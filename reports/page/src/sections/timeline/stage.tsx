@@ -181,7 +181,7 @@ export function Stage({ payload, model }: Props) {
         <p class="t-finding" role="status">
           <span>
             {finding === undefined ? 'This report has no such finding.' : `${finding.rule}: ${finding.headline}`}
-            {finding !== undefined && claims.length === 0 && ' It claims no part of the timeline.'}
+            {finding !== undefined && claims.length === 0 && ' It refers to no part of the timeline.'}
           </span>
           <button type="button" onClick={() => show(hull(claims))} disabled={claims.length === 0}>
             Zoom to it

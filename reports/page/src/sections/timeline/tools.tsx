@@ -96,7 +96,7 @@ export function ShownText({
         </span>
         <span class="t-by-touch">Two fingers zoom, one moves sideways; “Range” lets one finger select a range. </span>
         Keys: W/S or ↑/↓ zoom, A/D or ←/→ move, 0 all, F to the selection, N/P next and previous call, O the other end
-        of its line, R sums, Esc lets go.
+        of its line, R sums, Esc clears the selection.
       </p>
     </>
   );

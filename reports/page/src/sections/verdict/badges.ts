@@ -33,7 +33,7 @@ function ofModel({ report }: Head): Badge[] {
   const put = (tone: Badge['tone'], text: string, help: string) => badges.push({ tone, text, section: 'about', help });
   if (model.match === 'this board') put('good', 'calibrated on this device', `Prices come from measurements${from}`);
   else if (model.match === 'shipped')
-    put('fair', 'modelled: figures of another GPU of this name', `Prices come from figures that come with gmtrace${from}`);
+    put('fair', 'modelled: figures of another GPU of this name', `Prices come from the device model shipped with gmtrace${from}`);
   else if (model.match === 'another board')
     put('fair', 'calibrated on another device', `Prices come from measurements of a GPU of the same name${from}`);
   else if (model.match === 'another GPU') put('bad', 'priced as another GPU', `Prices come from another GPU${from}`);
