@@ -40,15 +40,15 @@
     X(gmt_rule_local_memory) \
     X(gmt_rule_divergent_constant) \
     X(gmt_rule_re_read) \
-    X(gmt_rule_irregular_access) \
+    X(gmt_rule_cache_resident_irregular) \
     X(gmt_rule_uncoalesced_store) \
     X(gmt_rule_bank_conflict) \
     X(gmt_rule_serialized_fill) \
-    X(gmt_rule_staged_unread) \
-    X(gmt_rule_shared_occupancy) \
-    X(gmt_rule_bulk_copy) \
+    X(gmt_rule_staged_but_unread) \
+    X(gmt_rule_shared_limits_occupancy) \
+    X(gmt_rule_bulk_copy_misuse) \
     X(gmt_rule_low_occupancy) \
-    X(gmt_rule_block_barrier) \
+    X(gmt_rule_block_barrier_idle) \
     X(gmt_rule_partial_warp_block) \
     X(gmt_rule_register_cliff) \
     X(gmt_rule_small_grid_tail) \

@@ -79,12 +79,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                     : gmt_could_not(analysis, "no counts of cycles at barriers in this trace");
 }
 
-extern const struct gmt_rule gmt_rule_block_barrier;
-const struct gmt_rule gmt_rule_block_barrier = {.id = "GM505",
-                                                .slug = "block-barrier-idle",
-                                                .title = "A single large block waits at barriers",
-                                                .category = "occupancy",
-                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
-                                                         GMT_NEED_TIMES | GMT_NEED_MODEL,
-                                                .touches = GMT_TOUCHES_BARRIERS,
-                                                .run = run};
+extern const struct gmt_rule gmt_rule_block_barrier_idle;
+const struct gmt_rule gmt_rule_block_barrier_idle = {
+    .id = "GM505",
+    .slug = "block-barrier-idle",
+    .title = "A single large block waits at barriers",
+    .category = "occupancy",
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
+    .touches = GMT_TOUCHES_BARRIERS,
+    .run = run};

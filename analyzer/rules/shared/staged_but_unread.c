@@ -50,11 +50,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                    "barrier.";
     finding->sketch = "tile[threadIdx.x] = in[i];\n__syncthreads();\n"
                       "sum += tile[threadIdx.x + k];  // was: in[i + k]";
-    finding->method =
-        isnan(gain.best_ns)
-            ? gmt_unpriced(analysis)
-            : "loads beyond the fill as shared loads of one wavefront each, and waiting "
-              "shorter by the difference in latency";
+    finding->method = isnan(gain.best_ns)
+                          ? gmt_unpriced(analysis)
+                          : "loads beyond the fill as shared loads of one wavefront each, and "
+                            "waiting shorter by the difference in latency";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);
@@ -80,11 +79,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     return used ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 
-extern const struct gmt_rule gmt_rule_staged_unread;
-const struct gmt_rule gmt_rule_staged_unread = {.id = "GM403",
-                                                .slug = "staged-but-unread",
-                                                .title = "A tile is filled and hardly read",
-                                                .category = "shared memory",
-                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
-                                                .touches = GMT_TOUCHES_LOADS,
-                                                .run = run};
+extern const struct gmt_rule gmt_rule_staged_but_unread;
+const struct gmt_rule gmt_rule_staged_but_unread = {.id = "GM403",
+                                                    .slug = "staged-but-unread",
+                                                    .title = "A tile is filled and hardly read",
+                                                    .category = "shared memory",
+                                                    .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
+                                                    .touches = GMT_TOUCHES_LOADS,
+                                                    .run = run};

@@ -54,8 +54,8 @@ static void price_again(struct gmt_analysis *analysis, const struct again *again
     gmt_finding_evidence(finding, "hidden_behind_gpu_work", "ns", again->hidden_ns);
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, open_ns / 2, open_ns, again->total_ns);
-    finding->method = "measured host time of the calls that would go, without what the device's "
-                      "work hid";
+    finding->method =
+        "measured host time of the calls that would go, without what the device's work hid";
     if (again->hidden_ns > 0) {
         finding->method = gmt_text(analysis,
                                    "%s (%s: dropping them there saves nothing, unless the device "
@@ -405,9 +405,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     return outcome_of(analysis, &unchecked);
 }
 
-extern const struct gmt_rule gmt_rule_bulk_copy;
-const struct gmt_rule gmt_rule_bulk_copy = {.id = "GM405",
-                                            .slug = "bulk-copy-misuse",
-                                            .title = "Tensor maps that do not fit their use",
-                                            .category = "shared memory",
-                                            .run = run};
+extern const struct gmt_rule gmt_rule_bulk_copy_misuse;
+const struct gmt_rule gmt_rule_bulk_copy_misuse = {.id = "GM405",
+                                                   .slug = "bulk-copy-misuse",
+                                                   .title = "Tensor maps that do not fit their use",
+                                                   .category = "shared memory",
+                                                   .run = run};

@@ -101,12 +101,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     return GMT_OUTCOME_PASS;
 }
 
-extern const struct gmt_rule gmt_rule_irregular_access;
-const struct gmt_rule gmt_rule_irregular_access = {.id = "GM309",
-                                                   .slug = "cache-resident-irregular",
-                                                   .title = "Scattered look-ups in cached data",
-                                                   .category = "global memory",
-                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
-                                                            GMT_NEED_HARDWARE,
-                                                   .touches = GMT_TOUCHES_LOADS,
-                                                   .run = run};
+extern const struct gmt_rule gmt_rule_cache_resident_irregular;
+const struct gmt_rule gmt_rule_cache_resident_irregular = {
+    .id = "GM309",
+    .slug = "cache-resident-irregular",
+    .title = "Scattered look-ups in cached data",
+    .category = "global memory",
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED | GMT_NEED_HARDWARE,
+    .touches = GMT_TOUCHES_LOADS,
+    .run = run};

@@ -229,12 +229,12 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     return used ? GMT_OUTCOME_PASS : GMT_OUTCOME_NOT_APPLICABLE;
 }
 
-extern const struct gmt_rule gmt_rule_shared_occupancy;
-const struct gmt_rule gmt_rule_shared_occupancy = {.id = "GM404",
-                                                   .slug = "shared-limits-occupancy",
-                                                   .title = "Shared memory limits resident blocks",
-                                                   .category = "shared memory",
-                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
-                                                            GMT_NEED_TIMES | GMT_NEED_MODEL,
-                                                   .touches = GMT_TOUCHES_IN_FLIGHT,
-                                                   .run = run};
+extern const struct gmt_rule gmt_rule_shared_limits_occupancy;
+const struct gmt_rule gmt_rule_shared_limits_occupancy = {
+    .id = "GM404",
+    .slug = "shared-limits-occupancy",
+    .title = "Shared memory limits resident blocks",
+    .category = "shared memory",
+    .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
+    .touches = GMT_TOUCHES_IN_FLIGHT,
+    .run = run};
