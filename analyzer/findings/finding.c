@@ -313,7 +313,7 @@ static const char *unpriced_method(struct gmt_analysis *analysis, const struct g
     }
     return gmt_text(
         analysis,
-        "%s; what it could save at most is not known either: ranked by unnecessary traffic",
+        "%s; the upper limit of the saving is not known either: ranked by unnecessary traffic",
         finding->method);
 }
 
@@ -350,14 +350,14 @@ static const char *below_floor(const struct gmt_analysis *analysis,
     }
     if (ns < GMT_FLOOR_NOISE_NS) {
         return priced ? "the saving is smaller than the noise of a run"
-                      : "all that it could save is smaller than the noise of a run";
+                      : "the most that it could save is smaller than the noise of a run";
     }
     if (noticed_share(analysis, finding, ns) >= GMT_FLOOR_SHARE ||
         (ns >= GMT_FLOOR_NS && share_of_wall(analysis, ns) >= GMT_FLOOR_SHARE_OF_MS)) {
         return NULL;
     }
     return priced ? "the saving is too small to matter"
-                  : "all that it could save is too small to matter";
+                  : "the most that it could save is too small to matter";
 }
 
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)

@@ -25,8 +25,8 @@ static const struct {
     {"missing",
      "was gone when the recording ended, so its functions have no names: give its file to "
      "gmanalyze symbolize --debug-dir"},
-    {"late",
-     "was not looked at, the recorder's time was up: gmanalyze symbolize names its functions"},
+    {"late", "was not read, because the recorder reached its time limit: gmanalyze symbolize names "
+             "its functions"},
 };
 
 static bool has_line(const struct gmt_report_frame *frame)
@@ -67,13 +67,14 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
         nameless = nameless || ((user == NULL || frame < user) && gmt_frame_is_nameless(frame));
     }
     if (interpreted && !made) {
-        return "Python's functions have no names here, this interpreter's frames were not read "
-               "(capability python.lines): from Python 3.12 on, PYTHONPERFSUPPORT=1 names them";
+        return "Python's functions have no names here, because this interpreter's frames were not "
+               "read (capability python.lines): from Python 3.12 on, PYTHONPERFSUPPORT=1 names "
+               "them";
     }
     if (nameless) {
-        return "the code that calls was made at run time and has no name: let what made it write "
-               "/tmp/perf-PID.map (Python: PYTHONPERFSUPPORT=1, Node: --perf-basic-prof, .NET: "
-               "DOTNET_PerfMapEnabled=1)";
+        return "the calling code was generated at run time and has no name: let its generator "
+               "write /tmp/perf-PID.map (Python: PYTHONPERFSUPPORT=1, Node: --perf-basic-prof, "
+               ".NET: DOTNET_PerfMapEnabled=1)";
     }
     if (user == NULL || user->module == NULL || has_line(user)) {
         return NULL;

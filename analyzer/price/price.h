@@ -127,9 +127,9 @@ double gmt_price_bytes_moved(const struct gmt_timeline *timeline, const struct g
  * the roofs.
  */
 #define GMT_OCCUPANCY_METHOD \
-    "as many times the bytes in flight, from the kernel's own place on the calibrated curve of " \
-    "bandwidth over bytes in flight, with no more warps than the launch has work for; what the " \
-    "multiprocessors do themselves stays"
+    "bytes in flight grow with the resident warps, no more than the launch has work for; " \
+    "bandwidth follows the calibrated curve over bytes in flight, from the kernel's own point on " \
+    "it; time inside the multiprocessors stays"
 struct gmt_gain gmt_price_occupancy(const struct gmt_model *model,
                                     const struct gmt_timeline *timeline,
                                     const struct gmt_tl_class *class, double occupancy,

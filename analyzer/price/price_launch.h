@@ -53,7 +53,7 @@ double gmt_price_most_occupancy(const struct gmt_timeline *timeline,
  * Else loops of threads would have to be split, and it is not known whether they can be.
  */
 #define GMT_OCCUPANCY_SPLIT \
-    "; nothing where loops of threads cannot be split, as too few blocks are launched"
+    "; 0 where the loops of threads cannot be split, because the launch has too few blocks"
 bool gmt_price_has_warps(const struct gmt_timeline *timeline, const struct gmt_shape *shape,
                          double occupancy);
 

@@ -272,20 +272,19 @@ static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *re
         bool known = client != NULL && client[0] != '\0';
 
         report->incomplete = true;
-        gmt_gap_add(
-            report, "device times",
-            gmt_arena_text(report->arena,
-                           "missing from %s to %s%s%s: another CUPTI client (%s, %s) was active; "
-                           "what ran then is known from the host only, and copies that may have "
-                           "waited for it are not priced",
-                           gmt_format_ns(from, gmt_query_real(&query, 3)),
-                           gmt_query_count(&query, 6) > 0
-                               ? "the end"
-                               : gmt_format_ns(to, gmt_query_real(&query, 4)),
-                           times > 1 ? ", in all " : "",
-                           times > 1 ? gmt_format_ns(sum, gmt_query_real(&query, 5)) : "",
-                           known ? client : "the program", request != NULL ? request : "?"),
-            "record without the program's own profiler");
+        gmt_gap_add(report, "device times",
+                    gmt_arena_text(report->arena,
+                                   "missing from %s to %s%s%s: another CUPTI client (%s, %s) was "
+                                   "active; device work in that time is known from host calls "
+                                   "only, and copies that may have waited for it are not priced",
+                                   gmt_format_ns(from, gmt_query_real(&query, 3)),
+                                   gmt_query_count(&query, 6) > 0
+                                       ? "the end"
+                                       : gmt_format_ns(to, gmt_query_real(&query, 4)),
+                                   times > 1 ? ", in all " : "",
+                                   times > 1 ? gmt_format_ns(sum, gmt_query_real(&query, 5)) : "",
+                                   known ? client : "the program", request != NULL ? request : "?"),
+                    "record without the program's own profiler");
     }
     gmt_query_close(&query, rc);
 }

@@ -300,29 +300,29 @@ const char *gmt_time_parts_note(const struct gmt_report *r)
         return NULL;
     }
     if (r->kernel_ns > 1.05 * r->time_parts[GMT_TIME_KERNELS].ns) {
-        note = gmt_arena_text(r->arena,
-                              "kernels take %s in all, and %s of the run: some run beside others",
-                              gmt_format_ns(kernels, r->kernel_ns),
-                              gmt_format_ns(alone, r->time_parts[GMT_TIME_KERNELS].ns));
+        note = gmt_arena_text(
+            r->arena, "kernels take %s in all, and %s of the run: some run at the same time",
+            gmt_format_ns(kernels, r->kernel_ns),
+            gmt_format_ns(alone, r->time_parts[GMT_TIME_KERNELS].ns));
     }
     if (r->copy_ns > 0 && !(r->time_parts[GMT_TIME_COPIES].ns > 0)) {
         note = gmt_arena_text(r->arena, "%s%sno copy has a device time: see idle: copy calls", note,
                               note[0] != '\0' ? "; " : "");
     } else if (r->copy_ns > 1.05 * r->time_parts[GMT_TIME_COPIES].ns) {
-        note = gmt_arena_text(
-            r->arena,
-            "%s%scopies cost %s with the host's part of blocking ones; %s of it is device time "
-            "beside no kernel",
-            note, note[0] != '\0' ? "; " : "", gmt_format_ns(copies, r->copy_ns),
-            gmt_format_ns(device, r->time_parts[GMT_TIME_COPIES].ns));
+        note = gmt_arena_text(r->arena,
+                              "%s%sall copies take %s, the host time of blocking ones included; "
+                              "during %s of it no kernel runs",
+                              note, note[0] != '\0' ? "; " : "", gmt_format_ns(copies, r->copy_ns),
+                              gmt_format_ns(device, r->time_parts[GMT_TIME_COPIES].ns));
     } else if (r->time_parts[GMT_TIME_COPIES].ns > 1.05 * r->copy_ns) {
         note = gmt_arena_text(r->arena, "%s%smemsets are among the copies", note,
                               note[0] != '\0' ? "; " : "");
     }
     if (isnan(r->own_ns)) {
-        note = gmt_arena_text(r->arena,
-                              "%s%sthis trace lacks gmtrace's own work, which counts as idle time",
-                              note, note[0] != '\0' ? "; " : "");
+        note = gmt_arena_text(
+            r->arena,
+            "%s%sthis trace has no record of gmtrace's own work, which counts as idle time", note,
+            note[0] != '\0' ? "; " : "");
     }
     return note[0] != '\0' ? note : NULL;
 }

@@ -400,7 +400,7 @@ static const char *price_text(const struct gmt_text_out *t, const struct gmt_rep
                               gmt_modelled_device(report), file, noisy);
     }
     if (report->simulated) {
-        return "none: the software device executes on the CPU, its times mean nothing for a GPU";
+        return "none: the software device executes on the CPU; its times say nothing about a GPU";
     }
 
     switch (report->model_provenance) {
@@ -414,8 +414,8 @@ static const char *price_text(const struct gmt_text_out *t, const struct gmt_rep
                               noisy);
     case GMT_MODEL_SHIPPED:
         return gmt_arena_text(report->arena,
-                              "modelled from the figures of another %s that come with gmtrace"
-                              "%s%s, not on your device; gmtrace calibrate measures it",
+                              "modelled with the device model of another %s, shipped with "
+                              "gmtrace%s%s, not of your device; gmtrace calibrate measures yours",
                               device, file, noisy);
     case GMT_MODEL_MODELLED:
         return gmt_arena_text(

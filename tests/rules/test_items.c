@@ -231,7 +231,7 @@ Test(items, loads_that_may_need_each_other_promise_nothing_for_certain)
 
         cr_expect_gt(f->saving.best_ns, 0.3 * f->cost_ns);
         cr_expect_eq(f->saving.low_ns > 0, cases[i].certain, "%zu: %g", i, f->saving.low_ns);
-        cr_expect_eq(says(f->method, "need each other"), !cases[i].certain);
+        cr_expect_eq(says(f->method, "depends on the one before"), !cases[i].certain);
         gmt_fixture_free(&fixture);
     }
 }

@@ -128,7 +128,7 @@ Test(memory_rules, distinguish_spills_arrays_and_divergent_arrays)
          "probably an array", "#pragma unroll"},
         {"UPDATE kernel SET registers = 32; UPDATE kernel_counters SET value = 128e6 WHERE "
          "metric_id IN (64, 65)",
-         "each lane at another index", "values[32][256];  // 32.0 KiB per block"},
+         "each lane at a different index", "values[32][256];  // 32.0 KiB per block"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -56,9 +56,9 @@ Test(small_cases, mapped_memory_of_a_few_bytes_or_gone_over_hardly_twice)
         "INSERT INTO fixture_counter VALUES (45, 786432, 'hardware')"; /* 1.5 times */
 
     expect_note("GM112", false, "UPDATE host_allocation SET bytes = 4096", "a flag or a result");
-    expect_note("GM112", false, counted, "less than twice");
+    expect_note("GM112", false, counted, "less than two passes");
     expect_note("GM112", true, "UPDATE kernel_footprint SET read_traffic_bytes = 1.5 * read_bytes",
-                "less than twice");
+                "less than two passes");
 }
 
 Test(small_cases, once_over_mapped_memory_is_no_fault)

@@ -84,8 +84,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     put_fix(analysis, finding, &subject);
     gmt_access_put_gain(analysis, finding, &subject, &gain,
                         field ? gmt_access_method(&gain)
-                              : "calibrated L1 time of the requests now, less that of coalesced "
-                                "ones, beside what device memory and L2 take");
+                              : "calibrated L1 time of the requests minus that of coalesced ones, "
+                                "overlapped with the time in L2 and device memory");
     /* Sizes of arrays are circumstantial. */
     if (!pattern->counted && finding->confidence < GMT_CONFIDENCE_MODELLED) {
         finding->confidence = GMT_CONFIDENCE_MODELLED;

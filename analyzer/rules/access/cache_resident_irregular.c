@@ -35,11 +35,12 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
                     const struct gmt_cached *cached)
 {
     finding->effort = GMT_EFFORT_MEDIUM;
-    finding->fix = cached->l1 >= cached->l2
-                       ? "Keep the table, which fits L1, in shared memory, where 32 lanes read 32 "
-                         "words at once, or sort the indices so that neighbours read neighbours."
-                       : "Sort the indices once (thrust::sort_by_key), or order the work by them; "
-                         "a smaller type lets more of the table fit L1.";
+    finding->fix =
+        cached->l1 >= cached->l2
+            ? "Keep the table, which fits L1, in shared memory, where 32 lanes read 32 words at "
+              "once; or sort the indices, so that neighbouring threads read neighbouring words."
+            : "Sort the indices once (thrust::sort_by_key), or order the work by them; "
+              "a smaller type lets more of the table fit L1.";
     finding->sketch = gmt_text(
         analysis, "%s",
         cached->l1 >= cached->l2

@@ -24,8 +24,8 @@ static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                                               : gmt_confidence_of_model(analysis->model);
     finding->method = isnan(gain.best_ns)
                           ? gmt_unpriced(analysis)
-                          : "excess words times the calibrated cost of a further word in a read "
-                            "of constants, overlapping with the rest";
+                          : "excess words times the calibrated cost of one more word per constant "
+                            "load, overlapped with the other work";
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class, double all_words)

@@ -100,8 +100,8 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding,
             threads, registers_possible(&analysis->timeline->device, threads));
     } else if (kind == DIVERGENT_ARRAY) {
         finding->fix =
-            "Keep the array in shared memory, word j of all threads side by side: each lane "
-            "reads another word of its array, a sector each.";
+            "Keep the array in shared memory, with word j of all threads side by side: now each "
+            "lane reads a different word of its array, which takes a sector each.";
         finding->sketch = shared_sketch(analysis, class);
     } else {
         finding->fix = "Index the array by constants (unroll the loop over it), or move it to "
@@ -123,7 +123,7 @@ static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_c
     case ARRAY: return "probably an array";
     case DIVERGENT_ARRAY: break;
     }
-    return "an array, each lane at another index";
+    return "an array, each lane at a different index";
 }
 
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,

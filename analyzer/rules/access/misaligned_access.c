@@ -71,15 +71,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     if (analysis->timeline->simulated) {
         finding->note_why = "less than twice the ideal, and no times to show its cost";
     } else if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns) {
-        finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
+        finding->note_why = "on this GPU the neighbouring access hits the sector in L1";
     } else if (gmt_shape_waiting(analysis->timeline, class) < GMT_WAITING_SHARE) {
-        finding->note_why = "its warps wait for loads less than half of their time: what more "
-                            "sectors cost is hidden behind other work";
+        finding->note_why = "its warps wait for loads less than half of the time: other work hides "
+                            "the cost of the excess sectors";
     } else if (isnan(gain.best_ns)) {
         finding->note_why = "not priced: no device time or no device model";
     }
     if (is_explained(analysis, finding)) {
-        finding->note_why = "GM202 names and prices the pointer that is the cause";
+        finding->note_why = "GM202 reports and prices the pointer that causes this";
     }
     gmt_finding_emit(analysis, finding);
 }

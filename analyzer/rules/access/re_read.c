@@ -81,7 +81,7 @@ static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                           ? gmt_unpriced(analysis)
                           : gmt_text(analysis,
                                      "resource model with tiles of %d x %d words: 1/%d of the "
-                                     "global loads, and a shared load for each of the old ones",
+                                     "global loads, and one shared load for each present one",
                                      (int)best->edge, (int)best->edge, (int)best->edge);
 }
 
@@ -146,7 +146,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
                (double)class->launches;
     }
     if (!known) {
-        return gmt_could_not(analysis, "the trace does not say which memory kernels were given");
+        return gmt_could_not(analysis, "the trace has no pointer arguments of kernels");
     }
     for (size_t i = 0; i < tl->class_count; i++) {
         check(analysis, &tl->classes[i], all);

@@ -63,11 +63,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "block_columns", "count", (double)class->block[0]);
     gmt_finding_evidence(finding, "block_rows", "count", (double)class->block[1]);
     put_fix(analysis, finding, &subject);
-    gmt_access_put_gain(analysis, finding, &subject, &gain,
-                        "kernel time minus the time of the useful bytes, between the roof of "
-                        "device memory and one load in flight per thread; of what calibrated "
-                        "lines, parts of sectors and bytes do not explain, the share that is not "
-                        "excess stays");
+    gmt_access_put_gain(
+        analysis, finding, &subject, &gain,
+        "kernel time minus the time of the useful bytes, which lies between the roof of device "
+        "memory and one load in flight per thread; of the time that the calibrated costs of lines, "
+        "partial sectors and bytes do not explain, the share that is not excess stays");
     gmt_access_judge_part(analysis, finding, &subject);
     gmt_finding_emit(analysis, finding);
 }

@@ -64,11 +64,10 @@ static void pieces(struct gmt_analysis *analysis, const struct gmt_access_subjec
         gmt_format_decimal(sectors, access->sectors / access->requests, 1),
         gmt_kernel_time(analysis, subject->class));
     gmt_finding_evidence(finding, "struct_bytes", "bytes", pattern->struct_bytes);
-    finding->fix =
-        padded ? "Keep the fields in arrays of their own, which costs no padding; or pad the "
-                 "struct to 16 bytes and align it, so that one access moves it, where "
-                 "device memory is not what the kernel waits for."
-               : "Align the struct to its size, so that one access moves it.";
+    finding->fix = padded ? "Keep each field in an array of its own, which needs no padding. Or, "
+                            "if the kernel does not wait for device memory, pad the struct to 16 "
+                            "bytes and align it, so that one access moves it."
+                          : "Align the struct to its size, so that one access moves it.";
     finding->sketch = padded ? "struct __align__(16) point { float x, y, z, unused; };\n"
                                "struct point p = points[i];  // one load of 16 bytes"
                       : pattern->struct_bytes == 8
@@ -104,8 +103,8 @@ static void narrow(struct gmt_analysis *analysis, const struct gmt_access_subjec
                                 : "const uchar4 *in4 = (const uchar4 *)in;  // a quarter of the "
                                   "threads\nuchar4 v = in4[i];";
     emit(analysis, finding, subject, &gain, true,
-         "calibrated time of so many requests at this occupancy, less that of as many bytes in "
-         "words of 4, no less than device memory takes");
+         "calibrated time of these requests at this occupancy minus that of the same bytes in "
+         "words of 4, which is at least the time in device memory");
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

@@ -130,7 +130,7 @@ static const char *too_few(struct gmt_analysis *analysis, size_t pairs)
     char percent[GMT_FORMAT_BYTES];
 
     if (pairs < GMT_CHURN_MIN_PAIRS) {
-        return gmt_text(analysis, "fewer than %d pairs may be set-up, and no loop",
+        return gmt_text(analysis, "fewer than %d pairs: this may be set-up instead of a loop",
                         GMT_CHURN_MIN_PAIRS);
     }
     if (tl->simulated && (double)pairs < GMT_EXCESS_SHARE * (double)tl->allocation_count) {

@@ -102,7 +102,7 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
     finding->method = "no time is saved; bytes as the program asked for them";
     finding->fix = "Free it after its last use, if the program is to run longer.";
     finding->note_why =
-        segments ? "the program's own allocator keeps them; leaks inside them cannot be seen"
+        segments ? "the program's own allocator keeps them; leaks inside it cannot be seen"
                  : "the end of the process frees them";
     finding->small = sum < GMT_PEAK_MIN_BYTES;
     gmt_finding_emit(analysis, finding);

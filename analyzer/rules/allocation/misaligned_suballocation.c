@@ -170,7 +170,7 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
     finding->method = "the calibrated cost of an offset of one element, scaled by excess sectors; "
                       "stores by their share of all sectors";
     finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = "Round each offset up to a multiple of 256 before carving out the next array.";
+    finding->fix = "Round the offset of each array up to a multiple of 256 bytes.";
     finding->sketch = gmt_text(
         analysis, "offset = (offset + 255) & ~(size_t)255;  // %" PRId64 " -> %" PRId64,
         pointer->offset,
@@ -180,7 +180,7 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
         finding->note_why = "aligned to a sector: no access is split";
     } else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id)) {
         finding->note_why = "a segment of the program's own allocator, which aligns its blocks: "
-                            "the pointer is into an array";
+                            "the pointer points into an array";
     }
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;

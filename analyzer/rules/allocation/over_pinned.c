@@ -51,9 +51,10 @@ static void describe(struct gmt_analysis *analysis, const struct gmt_held_site *
                             gmt_held_from(analysis, site, ""));
     finding->effort = GMT_EFFORT_SMALL;
     bool registered = site->example->kind == GMT_ALLOC_REGISTERED;
-    finding->fix = used > 0 ? "Page-lock the part that is copied, and take the rest from malloc."
-                   : registered ? "Do not register it: the device never sees it."
-                                : "Take it from malloc: the device never sees it.";
+    finding->fix =
+        used > 0     ? "Page-lock only the part that is copied, and allocate the rest with malloc."
+        : registered ? "Do not register it: the device never accesses it."
+                     : "Allocate it with malloc: the device never accesses it.";
     finding->sketch = gmt_text(analysis,
                                registered ? "// %s: register what is copied, not all %lld bytes\n"
                                             "cudaHostRegister(p, copied_bytes, 0);"

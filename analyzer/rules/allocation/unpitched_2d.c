@@ -66,11 +66,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     struct gmt_gain gain = gmt_price_rows(analysis->model, analysis->timeline, class, pattern);
     gmt_access_put_gain(analysis, finding, &subject, &gain,
                         "the calibrated cost of an offset of one element, scaled by excess "
-                        "sectors, less what the padding adds to device memory's work");
+                        "sectors, minus the device memory time of the padding");
     if (analysis->timeline->simulated) {
         finding->note_why = "less than twice the ideal, and no times to show its cost";
     } else if (gain.best_ns < GMT_MISALIGNED_MIN_COST * class->median_ns) {
-        finding->note_why = "on this GPU the neighbouring access finds the sector in L1";
+        finding->note_why = "on this GPU the neighbouring access hits the sector in L1";
     } else if (isnan(gain.best_ns)) {
         finding->note_why = "not priced: no device time or no device model";
     }

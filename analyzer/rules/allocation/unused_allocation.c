@@ -168,16 +168,15 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
     if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && doubtful > 0) {
         return gmt_could_not(analysis,
-                             "%zu allocation%s with no use that was seen lived during launches "
+                             "%zu allocation%s without a recorded use existed during launches "
                              "whose arguments are not known",
                              doubtful, doubtful == 1 ? "" : "s");
     }
     if (outcome == GMT_OUTCOME_PASS && analysis->pending_count == 0 && indirect > 0) {
-        return gmt_could_not(
-            analysis,
-            "%zu allocation%s with no use that was seen may be reached by pointers "
-            "in memory, or as a texture or surface",
-            indirect, indirect == 1 ? "" : "s");
+        return gmt_could_not(analysis,
+                             "%zu allocation%s without a recorded use may be used through pointers "
+                             "in memory, or as a texture or surface",
+                             indirect, indirect == 1 ? "" : "s");
     }
     return outcome;
 }

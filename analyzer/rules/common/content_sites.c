@@ -65,8 +65,8 @@ const char *gmt_doubt_text(struct gmt_analysis *analysis, int32_t doubt)
         [-GMT_DOUBT_STREAM] = " Earlier work of another stream may have written there in between: "
                               "nothing is known of their order.",
         [-GMT_DOUBT_SHARED] = "", /* left out */
-        [-GMT_DOUBT_UNSEEN] = " What the trace or the range leaves out may have written there in "
-                              "between.",
+        [-GMT_DOUBT_UNSEEN] =
+            " Calls outside of the trace or the range may have written there in between.",
         [-GMT_DOUBT_VALUE] = " A value that a stream wrote (cuStreamWriteValue) may lie there.",
     };
 
@@ -166,8 +166,7 @@ void gmt_copies_sort_by_site(const struct gmt_timeline *tl, size_t *members, siz
 static const char *why_open(uint8_t skipped)
 {
     switch (skipped) {
-    case GMT_PRINT_OVER_BUDGET:
-        return "hashing had used up its share of the time: --fingerprint-budget";
+    case GMT_PRINT_OVER_BUDGET: return "hashing had used up its time budget (--fingerprint-budget)";
     case GMT_PRINT_UNREADABLE: return "the host cannot read that memory, or only slowly";
     case GMT_PRINT_ASYNCHRONOUS: return "asynchronous copies to page-locked memory have none";
     default: return "record with --fingerprints sampled or whole";
@@ -198,7 +197,7 @@ enum gmt_outcome gmt_content_outcome(struct gmt_analysis *analysis, size_t compa
         return gmt_could_not(analysis, "%s", why_left_out(analysis->timeline));
     }
     if (open > compared) {
-        return gmt_could_not(analysis, "%zu of %zu %s without a fingerprint to compare: %s", open,
+        return gmt_could_not(analysis, "%zu of %zu %s no fingerprint to compare: %s", open,
                              open + compared, what, why_open(skipped));
     }
     return GMT_OUTCOME_PASS;

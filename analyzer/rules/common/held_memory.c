@@ -141,10 +141,10 @@ static void add_status(struct gmt_analysis *analysis, struct gmt_finding *findin
 
     /* As wait(2) gives it: the second byte is what was given to exit. */
     if (finding->fix != NULL && status >= 256 && status < 65536) {
-        finding->fix = gmt_text(analysis,
-                                "%s The program ended with status %d: if it gave up there, see "
-                                "first what a whole run does.",
-                                finding->fix, (int)status >> 8);
+        finding->fix = gmt_text(
+            analysis,
+            "%s The program ended with status %d: if it failed there, check a complete run first.",
+            finding->fix, (int)status >> 8);
     }
 }
 
@@ -361,16 +361,16 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
     gmt_finding_evidence(finding, "waiting_for_kernels", "ns", cost->wait_ns);
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, open_ns / 2, open_ns, cost->total_ns + cost->unknown_ns);
-    finding->method = "measured time of the calls that would go, without waiting for kernels and "
-                      "without what the device's work hid";
+    finding->method = "measured time of the calls to remove, without waiting for kernels and "
+                      "without the time that device work hides";
     if (cost->unknown_ns > 0) {
         gmt_finding_evidence(finding, "releases", "ns", cost->unknown_ns);
-        finding->method = "time of the calls that would go; of releases it is not known what they "
-                          "waited for kernels: they count at the upper end only";
+        finding->method = "time of the calls to remove; how long the releases waited for kernels "
+                          "is not known: they count at the upper end only";
     }
     if (cost->hidden_ns > 0) {
         finding->method = gmt_text(analysis,
-                                   "%s (%s: dropping them there saves nothing, unless the device "
+                                   "%s (%s: removing them there saves nothing, unless the device "
                                    "waits for the host afterwards)",
                                    finding->method, gmt_format_ns(hidden, cost->hidden_ns));
     }
@@ -381,10 +381,10 @@ const char *gmt_held_unknown(const struct gmt_analysis *analysis)
     const struct gmt_memory *memory = analysis->memory;
 
     if (memory->shared) {
-        return "other processes may use the memory: it was given to them";
+        return "other processes may use the memory: it is shared with them";
     }
     if (memory->doubt_count > 0 && memory->doubt_count == analysis->timeline->launch_count) {
-        return "the arguments of all launches are unknown, so what they use is, too";
+        return "the arguments of all launches are unknown, and so is the memory that they use";
     }
     return NULL;
 }

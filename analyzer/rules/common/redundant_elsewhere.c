@@ -136,7 +136,7 @@ void gmt_elsewhere_report(const struct gmt_elsewhere *look, const size_t *member
     if (tl->simulated) {
         gmt_finding_judge_part(analysis, finding, found.sum.bytes, all_bytes);
     } else if (found.sum.best_ns <= found.on_device_ns) {
-        gmt_finding_note_small(finding, "a copy on the device would hardly be quicker");
+        gmt_finding_note_small(finding, "a copy on the device would hardly be faster");
     }
     gmt_finding_emit(analysis, finding);
 }

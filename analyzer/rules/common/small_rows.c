@@ -138,7 +138,7 @@ enum gmt_outcome gmt_check_outside_small_rows(struct gmt_analysis *analysis,
                                                             const struct gmt_tl_class *class))
 {
     if (analysis->timeline->device.sm_count <= 0) {
-        return gmt_could_not(analysis, "the trace does not say how many multiprocessors there are");
+        return gmt_could_not(analysis, "the trace does not have the number of multiprocessors");
     }
     bool *in_rows = classes_in_rows(analysis);
     if (in_rows == NULL) {

@@ -59,8 +59,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                                ">>>(...);  // was %" PRId64 " threads; %" PRId64 " fit",
                                parts, GMT_SMALL_BLOCK_THREADS, class->dynamic_shared_bytes / parts,
                                threads, after.blocks);
-    finding->method = "time at barriers, shortened as the slowest of fewer warps comes earlier, "
-                      "down to the calibrated roofs";
+    finding->method = "time at barriers, which shrinks because the slowest of fewer warps arrives "
+                      "earlier, down to the calibrated roofs";
     finding->confidence = GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_emit(analysis, finding);

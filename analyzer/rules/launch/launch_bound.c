@@ -151,10 +151,10 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *cla
                       "cudaGraphInstantiate(&exec, graph, 0);  /* once */\n"
                       "cudaGraphLaunch(exec, stream);          /* instead of the loop */";
     finding->method =
-        known ? "a calibrated launch less a step of the calibrated graph, or less the kernel where "
-                "that is longer"
-              : "half of the time between kernels: the device model does not say what a step of a "
-                "graph takes";
+        known
+            ? "calibrated time of a launch minus that of a node of a graph, or minus the kernel "
+              "time where that is longer"
+            : "half of the time between kernels: the device model has no time of a node of a graph";
     finding->confidence = known ? gmt_confidence_of_model(analysis->model)
                                 : GMT_CONFIDENCE_HEURISTIC;
     gmt_finding_saving(finding, known ? best_ns / 2 : 0, best_ns, fmax(best_ns, sum->gap_ns));

@@ -38,14 +38,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "loads_per_thread", "count", loads_per_thread(class, &shape));
     gmt_finding_evidence(finding, "waiting_for_loads", "percent",
                          100 * gmt_shape_waiting(tl, class));
-    finding->headline = gmt_text(
-        analysis,
-        "%d registers per thread hold %s of the warps, each with about one load in flight (%s)%s",
-        (int)class->registers, gmt_format_percent(has, 100 * occupancy),
-        gmt_format_decimal(loads, in_flight, 1), gmt_kernel_time(analysis, class));
+    finding->headline = gmt_text(analysis,
+                                 "%d registers per thread limit the kernel to %s of the warps, "
+                                 "each with about one load in flight (%s)%s",
+                                 (int)class->registers, gmt_format_percent(has, 100 * occupancy),
+                                 gmt_format_decimal(loads, in_flight, 1),
+                                 gmt_kernel_time(analysis, class));
     finding->fix =
-        "Let each thread issue four independent loads before it uses the first: unroll, or "
-        "load float4. Fewer registers (__launch_bounds__) would admit more warps instead.";
+        "Let each thread issue four independent loads before it uses the first: unroll, or load "
+        "float4. Or use fewer registers (__launch_bounds__), so that more warps are resident.";
     finding->sketch = "float a[4];\n"
                       "for (int j = 0; j < 4; j++) a[j] = in[i + j * step];   /* all under way */\n"
                       "for (int j = 0; j < 4; j++) out[i + j * step] = f(a[j]);";
@@ -57,8 +58,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         alone ? "four loads keep three times the bytes in flight; from the kernel's own place on "
                 "the calibrated curve of bandwidth over bytes in flight"
               : "four loads keep three times the bytes in flight; from the kernel's own place on "
-                "the calibrated curve of bandwidth over bytes in flight; nothing if the loads of a "
-                "thread need each other";
+                "the calibrated curve of bandwidth over bytes in flight; 0 if each load of a "
+                "thread depends on the one before";
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

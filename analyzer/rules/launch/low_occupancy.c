@@ -17,7 +17,7 @@ static const char *const fixes[GMT_OCCUPANCY_LIMITER_COUNT] = {
         "Use fewer registers per thread: __launch_bounds__, smaller loop bodies.",
     [GMT_OCCUPANCY_WARPS] = "Choose a block size that divides the warps of a multiprocessor.",
     [GMT_OCCUPANCY_BLOCKS] = "Use larger blocks: the number of resident blocks is at its limit.",
-    [GMT_OCCUPANCY_BARRIERS] = "Name fewer barriers per block, or use larger blocks."};
+    [GMT_OCCUPANCY_BARRIERS] = "Use fewer named barriers per block, or larger blocks."};
 
 /* Other rules know better what to do about it: GM404, GM503, GM504, GM510 and GM511. */
 static bool others_speak(const struct gmt_analysis *analysis, const struct gmt_tl_class *class,
@@ -131,8 +131,8 @@ static void say_starts(struct gmt_analysis *analysis, const struct gmt_tl_class 
     finding->sketch = gmt_text(analysis, "kernel<<<(n + %d - 1) / %d, %d>>>(...);  // was %.0f",
                                GMT_SMALL_BLOCK_THREADS, GMT_SMALL_BLOCK_THREADS,
                                GMT_SMALL_BLOCK_THREADS, shape->threads);
-    finding->method = "the time of as many fewer starts of blocks, but no less than the calibrated "
-                      "bandwidth with as many warps as can be resident";
+    finding->method = "the time of the block starts that are saved, down to the time at the "
+                      "calibrated bandwidth with as many warps as can be resident";
     gmt_launch_finding_emit(analysis, finding, class,
                             gmt_price_larger_blocks(analysis->model, analysis->timeline, class,
                                                     shape, GMT_SMALL_BLOCK_THREADS));

@@ -49,14 +49,15 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     gmt_finding_evidence(finding, "occupancy_after_fix", "percent", 100 * after);
     finding->headline = gmt_text(
         analysis,
-        "%d registers per thread: %.0f resident, %.0f with %.0f (%s of the warps, not %s)",
-        (int)class->registers, shape.resident, shape.resident + 1, shape.next_registers,
-        gmt_format_percent(could, 100 * shape.next_occupancy),
+        "%d registers per thread: %.0f resident block%s, %.0f with %.0f "
+        "registers (%s of the warps, not %s)",
+        (int)class->registers, shape.resident, shape.resident == 1 ? "" : "s", shape.resident + 1,
+        shape.next_registers, gmt_format_percent(could, 100 * shape.next_occupancy),
         gmt_format_percent(has, 100 * class->theoretical_occupancy));
-    finding->fix = gmt_text(analysis,
-                            "Bring the kernel to %.0f registers per thread, and look that it does "
-                            "not spill.",
-                            shape.next_registers);
+    finding->fix = gmt_text(
+        analysis,
+        "Reduce the kernel to %.0f registers per thread, and check that it does not spill.",
+        shape.next_registers);
     finding->sketch = gmt_text(analysis,
                                "__global__ void __launch_bounds__(%.0f, %.0f) kernel(...)",
                                shape.threads, shape.resident + 1);
@@ -72,8 +73,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     double spilled_ns = spills_ns(analysis->model, class, &shape);
     gain.low_ns = fmax(0, gain.low_ns - spilled_ns);
     if (finding->note_why == NULL && gain.best_ns <= spilled_ns) {
-        finding->note_why = "registers that are all in use would be spilled, and their stores "
-                            "alone take longer than more warps save";
+        finding->note_why = "all registers are in use and would be spilled: the stores alone take "
+                            "longer than more warps save";
     }
     gain.best_ns = fmax(0, gain.best_ns - spilled_ns);
     gmt_launch_finding_emit(analysis, finding, class, gain);

@@ -41,10 +41,10 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                       "     i += gridDim.x * blockDim.x)  /* <<<(n + 255) / 256, 256>>> */";
     finding->guess = guess;
     finding->method =
-        guess ? "half of the time beyond the same work on as many threads as it could have items "
-                "for: nothing shows whether it can be spread at all"
-              : "time beyond the same work on as many threads as it stores words, or the device "
-                "holds; at most that, because the work may be serial";
+        guess ? "half of what as many threads as it could have items for would save: whether the "
+                "work can be parallel is not known"
+              : "kernel time minus the same work on one thread per stored word, or on as many as "
+                "the device holds; an upper bound, because the work may be serial";
     gmt_launch_finding_emit(analysis, finding, class, gain);
 }
 

@@ -56,12 +56,12 @@ static void advise_small(struct gmt_analysis *analysis, struct gmt_finding *find
         finding->sketch = gmt_text(analysis, "%s\n%s", before, stride_loop);
         finding->method = gmt_text(
             analysis,
-            "time shrinks with the blocks, of which there can be no more than words that a thread "
-            "stores now (%.0f), down to the calibrated roof of the work%s; nothing if one word "
-            "needs the one before",
+            "kernel time divided by the factor of blocks, at most the number of words that a "
+            "thread stores now (%.0f), down to the calibrated roof of the work%s; 0 if each word "
+            "depends on the one before",
             gmt_price_items(class, shape).likely,
-            grid->guess ? ", and half of that, as each word takes so many instructions that it may "
-                          "be a step of one item"
+            grid->guess ? ", and half of that, because each word takes so many instructions that "
+                          "it may be a step of one item"
                         : "");
     } else if (grid->blocks > shape->blocks) {
         finding->fix = gmt_text(analysis,
@@ -72,11 +72,11 @@ static void advise_small(struct gmt_analysis *analysis, struct gmt_finding *find
         finding->sketch = before;
         finding->method =
             isnan(class->counter[GMT_M_instructions])
-                ? "half of what the same threads in smaller blocks could save at most: what the "
-                  "multiprocessors do themselves was not counted"
+                ? "half of the most that the same threads in smaller blocks could save: the work "
+                  "inside the multiprocessors was not counted"
                 : "L1, shared memory and the schedulers of the busiest multiprocessor serve fewer "
-                  "warps in smaller blocks; the rest of the time stays, as what a thread stores "
-                  "shows no items to part";
+                  "warps in smaller blocks; the rest of the time stays, because the stores of a "
+                  "thread show no items to divide";
     } else {
         finding->fix = gmt_text(analysis,
                                 "Run it beside other kernels, in a stream of its own, or give one "
@@ -102,9 +102,8 @@ static void advise_whole(struct gmt_analysis *analysis, struct gmt_finding *find
     } else {
         finding->fix = gmt_text(analysis,
                                 "Launch smaller blocks, which end less far apart: nothing shows "
-                                "that a thread has items to give to others. Where it has, a "
-                                "multiple of %.0f blocks, for instance %.0f, with a grid-stride "
-                                "loop.",
+                                "that a thread has several items. If it has, launch a multiple of "
+                                "%.0f blocks, for instance %.0f, with a grid-stride loop.",
                                 shape->wave, floor(shape->waves) * shape->wave);
         finding->sketch = gmt_text(
             analysis, "kernel<<<%.0f, %.0f>>>(...);  // was <<<%.0f, %.0f>>>", 2 * shape->blocks,
@@ -112,13 +111,12 @@ static void advise_whole(struct gmt_analysis *analysis, struct gmt_finding *find
     }
     finding->method =
         finding->guess
-            ? "half of what the shape of the last wave leaves idle: what its threads do was not "
-              "counted"
+            ? "half of the idle time in the last wave: the work of its threads was not counted"
             : gmt_text(analysis,
-                       "what multiprocessors idle behind the busiest one, by their cycles or by "
-                       "the shape of the last wave; where threads wait for their own loads, only "
-                       "the part that whole items can be moved into, of which a thread has %.0f, "
-                       "as it stores words",
+                       "idle time of the multiprocessors until the busiest one ends, by their "
+                       "cycles or by the shape of the last wave; where threads wait for their own "
+                       "loads, only as much of it as whole items can fill (a thread has %.0f: the "
+                       "words that it stores)",
                        floor(items));
 }
 
@@ -136,7 +134,7 @@ static const char *too_short(const struct gmt_tl_class *class, const struct gmt_
     if (gain->best_ns >= GMT_TAIL_MIN_LOSS * class->median_ns) {
         return NULL;
     }
-    return "its threads have no items that whole waves could share";
+    return "a thread has too few items to spread them over whole waves";
 }
 
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)

@@ -110,12 +110,11 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
         "Pad each row of the tile by one word (of the width accessed), or swizzle the index, so "
         "that a column spreads over all banks.";
     finding->sketch = "__shared__ float tile[32][32 + 1];";
-    finding->method =
-        isnan(gain.best_ns)
-            ? gmt_unpriced(analysis)
-            : "wavefronts over the rate of the calibrated bank family, beside the other "
-              "memory work; time that it does not explain shrinks by the share of "
-              "excess passes";
+    finding->method = isnan(gain.best_ns)
+                          ? gmt_unpriced(analysis)
+                          : "wavefronts at the calibrated rate of shared memory, overlapped with "
+                            "the other memory work; time that this does not explain shrinks by the "
+                            "share of excess wavefronts";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                           : gain.from_family  ? gmt_confidence_of_model(model)
                                               : GMT_CONFIDENCE_MODELLED;

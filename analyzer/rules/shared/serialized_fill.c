@@ -116,8 +116,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                                gmt_volume_clamped(class->block));
     finding->method = isnan(gain.best_ns)
                           ? gmt_unpriced(analysis)
-                          : "time in which few fill and the others wait, shared by all lanes, down "
-                            "to what the bytes take with a few loads in flight";
+                          : "time in which few lanes fill and the others wait, divided among all "
+                            "lanes, down to the time of the bytes with a few loads in flight";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_FILL);

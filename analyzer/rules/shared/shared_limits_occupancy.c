@@ -75,8 +75,9 @@ static bool is_limited(const struct gmt_analysis *analysis, const struct gmt_tl_
 static const char *no_gain(const struct limit *l)
 {
     if (l->there < GMT_OCCUPANCY_MIN_GAIN * l->rate) {
-        return l->rate >= GMT_AT_ROOF * l->roof ? "memory is as busy as it can be"
-                                                : "more warps would not give more bandwidth";
+        return l->rate >= GMT_AT_ROOF * l->roof
+                   ? "device memory is at its roof already: more warps would not help"
+                   : "more warps would not give more bandwidth";
     }
     if (l->rate < GMT_MEMORY_BOUND_SHARE * l->here) {
         return "the kernel waits for something other than memory";

@@ -52,8 +52,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                       "sum += tile[threadIdx.x + k];  // was: in[i + k]";
     finding->method = isnan(gain.best_ns)
                           ? gmt_unpriced(analysis)
-                          : "loads beyond the fill as shared loads of one wavefront each, and "
-                            "waiting shorter by the difference in latency";
+                          : "the loads after the fill become shared loads of one wavefront each, "
+                            "and wait shorter by the difference in latency";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);

@@ -42,8 +42,8 @@ static void price_again(struct gmt_analysis *analysis, const struct again *again
 
     if (analysis->timeline->simulated) {
         finding->method = analysis->timeline->modelled
-                              ? "not modelled: what the host takes for calls is in no device "
-                                "model; calls are exact"
+                              ? "not modelled: no device model has the host time of calls; the "
+                                "number of calls is exact"
                               : "n/a: no times (software device); calls are exact";
         return;
     }
@@ -55,10 +55,10 @@ static void price_again(struct gmt_analysis *analysis, const struct again *again
     /* The host may be what the device waits for next: then hidden time counts after all. */
     gmt_finding_saving(finding, open_ns / 2, open_ns, again->total_ns);
     finding->method =
-        "measured host time of the calls that would go, without what the device's work hid";
+        "measured host time of the calls to remove, without the time that device work hides";
     if (again->hidden_ns > 0) {
         finding->method = gmt_text(analysis,
-                                   "%s (%s: dropping them there saves nothing, unless the device "
+                                   "%s (%s: removing them there saves nothing, unless the device "
                                    "waits for the host afterwards)",
                                    finding->method, gmt_format_ns(hidden, again->hidden_ns));
     }
@@ -204,7 +204,7 @@ static void describe_plain(struct gmt_analysis *analysis, struct gmt_finding *fi
     }
     finding->fix = gmt_text(analysis,
                             "Encode the map with CU_TENSOR_MAP_SWIZZLE_%dB and read the tile by "
-                            "swizzled addresses. GM401 says what the conflicts cost.",
+                            "swizzled addresses. GM401 prices the conflicts.",
                             width);
     finding->sketch = "// 16-byte chunk c of row r lies at chunk c ^ (r % 8) of a row of 128 bytes";
     finding->method = "not priced: which of the kernel's conflicts are of this tile is not known";
@@ -217,7 +217,7 @@ static void file_unpriced(struct gmt_analysis *analysis, struct gmt_finding *fin
 
     if (analysis->timeline->simulated) {
         finding->method = analysis->timeline->modelled
-                              ? "not modelled: what bulk copies take is in no device model; the "
+                              ? "not modelled: no device model has the time of bulk copies; the "
                                 "arguments are exact"
                               : "n/a: no times (software device); the arguments are exact";
     }

@@ -120,13 +120,13 @@ static void report(struct gmt_analysis *analysis, const struct state *state, con
     gmt_finding_evidence(finding, "one_crossing", "ns", sums.once);
     if (isfinite(sums.peer)) {
         gmt_finding_evidence(finding, "between_devices", "ns", sums.peer);
-        finding->method = "measured time of both copies, without what kernels hid, minus the "
-                          "model's time of copies between devices";
+        finding->method = "measured time of both copies, without the time that kernels hide, minus "
+                          "the model's time of copies between devices";
         gmt_finding_saving(finding, seen - fmax(sums.once, sums.peer), seen - sums.peer,
                            seen - fmin(sums.latency, sums.peer));
     } else {
-        finding->method = "measured time of both copies, without what kernels hid, minus the "
-                          "model's time of one crossing of the bus";
+        finding->method = "measured time of both copies, without the time that kernels hide, minus "
+                          "the model's time of one transfer over the bus";
         gmt_finding_saving(finding, seen - sums.twice, seen - sums.once, seen - sums.latency);
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);

@@ -325,9 +325,8 @@ static void report_buffer(struct gmt_analysis *analysis, const struct mapped_buf
     }
     gmt_finding_evidence(finding, "going_over_mapped_memory", "ns",
                          gmt_price_mapped_once(analysis->model, direction, each));
-    finding->method =
-        "copy and kernel as measured, minus the kernel overlapped with the model's time "
-        "of going over mapped memory once";
+    finding->method = "measured time of copy and kernel, minus the kernel overlapped with the "
+                      "model's time of one pass over mapped memory";
     double launches = (double)buffer->launches;
     gmt_finding_hidden(analysis, finding, buffer->hidden_ns, buffer->cost_ns);
     gmt_finding_saving(finding, buffer->async ? 0 : alone.low_ns * launches,

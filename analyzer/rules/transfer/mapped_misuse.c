@@ -163,7 +163,8 @@ static const char *too_little(struct gmt_analysis *analysis, const struct mapped
         return gmt_text(analysis, "less than %s of mapped memory is a flag or a result",
                         gmt_format_bytes(size, GMT_MAPPED_MIN_BYTES));
     }
-    return times < GMT_EXCESS_RATIO ? "less than twice over it: a copy would hardly pay" : NULL;
+    return times < GMT_EXCESS_RATIO ? "less than two passes over it: a copy would save little"
+                                    : NULL;
 }
 
 /* A few bytes show nothing: the kernel takes its time for other things. */

@@ -77,8 +77,8 @@ static double host_bytes(const struct gmt_timeline *tl)
 }
 
 /* Copies that are not worth pinning by themselves are reported all the same, with their cost. */
-static const char once_why[] = "pinning what is copied once costs more than it saves, unless the "
-                               "buffer is page-locked when it is made";
+static const char once_why[] = "pinning a buffer that is copied once costs more than it saves, "
+                               "unless it is allocated page-locked";
 
 /* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
 static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)

@@ -68,7 +68,7 @@ static void describe(const struct download_scan *look, const struct site *site,
     finding->fix = gmt_text(
         analysis,
         "Drop the copy of the %s: the host %s them at %s, and nothing has written there on the "
-        "device since. That holds as long as the host leaves its buffer as it is.",
+        "device since. This holds only while the host does not change its buffer.",
         gmt_format_bytes(each, (double)copy->bytes),
         before->direction == GMT_DIR_H2D ? "sent" : "got",
         gmt_where_of_call(analysis, &before->call).label);
@@ -198,7 +198,7 @@ static enum gmt_outcome look_at(const struct download_scan *look, size_t *member
                              doubtful);
     }
     return gmt_content_outcome(analysis, compared, open, skipped, 0,
-                               "downloads of bytes that an earlier copy moved are");
+                               "downloads of bytes that an earlier copy moved have");
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

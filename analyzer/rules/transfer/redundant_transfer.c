@@ -249,10 +249,10 @@ static enum gmt_outcome look_at(struct upload_scan *look, size_t *members)
     /* No place was filled twice: what is left is whether two places were filled alike. */
     if (compared + open == 0 && unknown > 0 && n > 1) {
         return gmt_content_outcome(look->analysis, n - unknown, unknown, lost, left_out,
-                                   "uploads are");
+                                   "uploads have");
     }
     return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
-                               "uploads to a place that was filled before are");
+                               "uploads to memory that an earlier copy filled have");
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

@@ -243,7 +243,7 @@ static enum gmt_outcome look_at(const struct trip_scan *look, size_t *members)
     report_all(look, members, gmt_parked_kept(look->analysis, look->contents, members, n), true,
                all_bytes);
     return gmt_content_outcome(look->analysis, compared, open, skipped, left_out,
-                               "uploads of what a copy from the device had filled are");
+                               "uploads from memory that a copy from the device had filled have");
 }
 
 static enum gmt_outcome run(struct gmt_analysis *analysis)

@@ -127,7 +127,7 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     gmt_finding_saving(finding, best / 2, best, sums.idle);
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     if (sums.idle < GMT_READBACK_MIN_IDLE * (sums.wait + sums.idle)) {
-        finding->note_why = "the device is hardly idle: each read-back waits for much work";
+        finding->note_why = "the device is hardly idle: each read-back waits for long-running work";
     }
     gmt_finding_emit(analysis, finding);
 }

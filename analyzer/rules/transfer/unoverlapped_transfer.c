@@ -73,8 +73,8 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
         gmt_format_count(count, n), loop->n == 1 ? "" : "s", gmt_format_ns(any, loop->sums.any / n),
         gmt_format_ns(up, loop->sums.uploads / n), gmt_format_ns(kernels, loop->sums.kernels / n),
         gmt_format_ns(down, loop->sums.readbacks / n));
-    finding->method = "what ran in each step minus the longest of uploads, kernels and read-backs, "
-                      "as measured in this run, but for one step that fills the pipeline";
+    finding->method = "time of each step minus its longest part (uploads, kernels or read-backs), "
+                      "as measured in this run, except for one step that fills the pipeline";
     finding->effort = GMT_EFFORT_MEDIUM;
     if (loop->n > 1) {
         finding->fix = gmt_text(analysis, "Put step i + 1 into another stream than step i%s.",

@@ -73,10 +73,10 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
         sums->fate[GMT_FATE_OVERWRITTEN], sums->fate[GMT_FATE_FREED], sums->fate[GMT_FATE_LEFT],
         took, beside);
     finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = sums->fate[GMT_FATE_OVERWRITTEN] > 0
-                       ? "Remove the copy: the next one writes over it before any kernel gets the "
-                         "buffer."
-                       : "Remove the copy: no kernel gets the buffer afterwards.";
+    finding->fix =
+        sums->fate[GMT_FATE_OVERWRITTEN] > 0
+            ? "Remove the copy: the next one overwrites it before any kernel gets the buffer."
+            : "Remove the copy: no kernel gets the buffer afterwards.";
     finding->sketch = gmt_text(analysis,
                                "// cudaMemcpy(dst, src, %" PRId64 ", cudaMemcpyHostToDevice);  "
                                "nothing reads it",
@@ -109,8 +109,8 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     finding->cost_ns = sums.cost;
     gmt_finding_evidence(finding, "time", "ns", sums.cost);
     gmt_finding_evidence(finding, "beside_kernels", "ns", sums.hidden);
-    finding->method = "measured time of the copies, without waiting for kernels and without what "
-                      "kernels ran beside";
+    finding->method = "measured time of the copies, without waiting for kernels and without the "
+                      "time during which kernels ran";
     gmt_finding_saving(finding, known ? sums.certain : 0, sums.cost - sums.hidden,
                        sums.cost - sums.hidden);
     finding->confidence = known ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
@@ -138,7 +138,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         goto out;
     }
     if (!rows->arguments_known) {
-        outcome = gmt_could_not(analysis, "the trace has the arguments of no launch");
+        outcome = gmt_could_not(analysis, "the trace has no arguments of launches");
         goto out;
     }
     if (shared_ns != GMT_NO_TIME) {
