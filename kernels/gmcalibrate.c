@@ -111,7 +111,7 @@ static unsigned parse_count(const char *argument, const char *option, unsigned l
     errno = 0;
     unsigned long count = strtoul(argument, &end, 10);
     if (errno != 0 || end == argument || *end != '\0' || argument[0] == '-' || count > most) {
-        argp_error(state, "--%s wants a number up to %lu, not '%s'", option, most, argument);
+        argp_error(state, "--%s takes a number up to %lu, not '%s'", option, most, argument);
     }
     return (unsigned)count;
 }
@@ -157,10 +157,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case ARGP_KEY_END:
         if ((options->variants.wanted != NULL) != options->once) {
-            argp_error(state, "--variant and --once go together");
+            argp_error(state, "--variant and --once need each other");
         }
         if (options->fit != NULL && options->output == NULL) {
-            argp_error(state, "--fit wants --output");
+            argp_error(state, "--fit needs --output");
         }
         return 0;
     default: return ARGP_ERR_UNKNOWN;

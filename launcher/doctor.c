@@ -82,7 +82,7 @@ static void check_folder(void)
         unsigned long long mib = (unsigned long long)space.f_bavail * space.f_frsize >> 20;
         bool enough = mib >= SPOOL_MIB;
         gmt_doctor_say(enough ? GMT_DOCTOR_GOOD : GMT_DOCTOR_LIMITED, "folder",
-                       enough ? NULL : "make room, or name another place with -o",
+                       enough ? NULL : "free some space, or name another place with -o",
                        "writable, %llu MiB free", mib);
     }
 }

@@ -133,13 +133,13 @@ static void check_driver(const char *name)
     if (result != CUDA_SUCCESS || driver.version(&number) != CUDA_SUCCESS ||
         driver.count(&devices) != CUDA_SUCCESS) {
         gmt_doctor_say(GMT_DOCTOR_BAD, "driver",
-                       "see what nvidia-smi says, and whether /dev/nvidia* may be opened here",
+                       "run nvidia-smi, and check that /dev/nvidia* can be opened here",
                        "cuInit returned %d: the driver is installed but finds no usable GPU",
                        (int)result);
         return;
     }
     gmt_doctor_say(devices > 0 ? GMT_DOCTOR_GOOD : GMT_DOCTOR_BAD, "driver",
-                   devices > 0 ? NULL : "see whether CUDA_VISIBLE_DEVICES hides them",
+                   devices > 0 ? NULL : "check whether CUDA_VISIBLE_DEVICES hides them",
                    "supports CUDA %d.%d, %d device%s", number / 1000, number % 1000 / 10, devices,
                    devices == 1 ? "" : "s");
     for (int device = 0; device < devices; device++) {
@@ -161,7 +161,7 @@ static void check_mig(void)
     if (init == NULL || shut_down == NULL || count == NULL || handle == NULL || mode == NULL ||
         init() != 0) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "mig", NULL,
-                       "not known (no NVML); a device that is an instance says so by its name");
+                       "not known (no NVML); the name of a device shows whether it is an instance");
         return;
     }
     unsigned devices = 0, cut = 0;
@@ -217,7 +217,7 @@ static void check_permission(void)
         (void)fclose(file);
     }
     if (!known) {
-        gmt_doctor_say(GMT_DOCTOR_LIMITED, "counters", "record and see: the trace notes it",
+        gmt_doctor_say(GMT_DOCTOR_LIMITED, "counters", "record a program: the trace shows it",
                        "not known whether this user may read hardware counters (no "
                        "/proc/driver/nvidia/params)");
     } else if (admin_only && geteuid() != 0) {

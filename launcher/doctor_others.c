@@ -88,7 +88,7 @@ void gmt_doctor_others(void)
                        "dcgmi profile --pause while recording, then dcgmi profile --resume",
                        "%s runs: while it collects profiling metrics it holds the counters", dcgm);
     } else {
-        gmt_doctor_say(GMT_DOCTOR_GOOD, "dcgm", NULL, "no process of it to be seen from here");
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "dcgm", NULL, "no process of it found");
     }
     if (profilers[0] != '\0' || variables[0] != '\0') {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "profilers",
@@ -96,6 +96,6 @@ void gmt_doctor_others(void)
                        "%s%s%s", profilers,
                        profilers[0] != '\0' && variables[0] != '\0' ? "; " : "", variables);
     } else {
-        gmt_doctor_say(GMT_DOCTOR_GOOD, "profilers", NULL, "no other to be seen from here");
+        gmt_doctor_say(GMT_DOCTOR_GOOD, "profilers", NULL, "no other profiler found");
     }
 }

@@ -92,8 +92,8 @@ void gmt_doctor_preload(void)
     const char *name = preloaded_as(&length);
     if (name == NULL) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "LD_PRELOAD", NULL,
-                       "by hand: LD_PRELOAD=%s ./app; the name without its folder is found in "
-                       "folders of the system only",
+                       "to preload by hand: LD_PRELOAD=%s ./app; without its folder, the loader "
+                       "finds the name in system folders only",
                        path);
     } else if (loader_finds(name, length)) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "LD_PRELOAD", NULL, "%.*s is found", (int)length, name);

@@ -88,7 +88,7 @@ static void say_runtime(const struct gmt_program *program)
     }
     if (cuda->unhooked[0] != '\0') {
         gmt_doctor_say(GMT_DOCTOR_LIMITED, "program",
-                       "where it is called, take the trace's counts as the least there were",
+                       "if the program calls it, the counts in the trace are lower bounds",
                        "%s is linked with %s, of which calls are neither recorded nor counted",
                        program->path, cuda->unhooked);
     }
@@ -99,7 +99,7 @@ void gmt_doctor_program(const char *name)
     struct gmt_program program = gmt_program_look(name);
     const char *rights;
     if (program.path[0] == '\0' || access(program.path, F_OK) != 0) {
-        gmt_doctor_say(GMT_DOCTOR_BAD, "program", "see its name, and PATH", "%s is not found",
+        gmt_doctor_say(GMT_DOCTOR_BAD, "program", "check its name, and PATH", "%s is not found",
                        name);
     } else if (access(program.path, X_OK) != 0) {
         gmt_doctor_say(GMT_DOCTOR_BAD, "program", "chmod +x", "%s cannot be executed",

@@ -186,7 +186,7 @@ static const struct argp argp = {
            "  doctor     what can be recorded here, and how to fix the rest\n"
            "  calibrate  measure this device, for the prices of gmanalyze\n"
            "  help       this text, or that of a command\n"
-           "A program of such a name is reached as ./doctor.\n\n"
+           "A program that has one of these names needs its folder: ./doctor.\n\n"
            "Examples:\n"
            "  gmtrace ./app && gmanalyze trace.db\n"
            "  gmtrace --device sim ./app             # without a GPU\n"
@@ -224,7 +224,7 @@ int main(int argc, char *argv[])
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &program) != 0 || program == NULL) {
         return GMT_EXIT_FAILED;
     }
-    /* A program of that name is reached as ./doctor. */
+    /* A program of that name needs its folder: ./doctor. */
     if (strcmp(program[0], "doctor") == 0) {
         return gmt_launcher_doctor(program);
     }

@@ -133,8 +133,8 @@ static void print_unfinished(const char *path, int error)
     bool is_taken = error == -EEXIST || error == -ELOOP || error == -EISDIR;
     if (error == -ENOSPC || error == -EDQUOT) {
         gmt_say(stderr,
-                "gmtrace: %s is not finished: %s; its records are in %s.spool: make room, then "
-                "gmanalyze %s makes the trace of them (on another disk: gmanalyze recover -o "
+                "gmtrace: %s is not finished: %s; its records are in %s.spool: free some space, "
+                "then gmanalyze %s makes the trace of them (on another disk: gmanalyze recover -o "
                 "NEW.db %s.spool)\n",
                 path, gmt_recording_explain(error), path, path, path);
         return;

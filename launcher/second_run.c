@@ -157,7 +157,7 @@ static void run_and_merge(char *const argv[], struct traced *first, size_t count
     (void)snprintf(output, sizeof(output), "%s/%%p.db", absolute);
     gmt_say(stderr,
             "gmtrace: running '%s' a second time to count its instructions; its output is "
-            "dropped, its files are written again\n",
+            "discarded, its files are written again\n",
             argv[0]);
     int status = 0;
     (void)gmt_launcher_execute(argv, &run, output, &status);

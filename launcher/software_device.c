@@ -80,7 +80,7 @@ int gmt_launcher_use_software_device(const char *name, const struct gmt_program 
 {
     char folder[PATH_MAX], path[PATH_MAX * 2], text[PATH_MAX + 160];
     if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
-        gmt_say(stderr, "gmtrace: the software device is missing: it belongs into " FOLDER
+        gmt_say(stderr, "gmtrace: the software device is missing: it belongs in " FOLDER
                         " beside gmtrace; install again\n");
         return -ENOENT;
     }

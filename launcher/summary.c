@@ -136,7 +136,7 @@ static void print_most_lost(sqlite3 *db, const char *losses)
         sqlite3_step(statement) == SQLITE_ROW) {
         (void)gmt_value_text(statement, 0, &text);
     }
-    gmt_say(stderr, "gmtrace: %s%s%.100s; gmanalyze says of what\n", losses,
+    gmt_say(stderr, "gmtrace: %s%s%.100s; gmanalyze lists them\n", losses,
             text != NULL ? ", most of all: " : "", text != NULL ? text : "");
     sqlite3_finalize(statement);
 }

@@ -102,7 +102,7 @@ static int nothing(const struct lines_options *options, size_t counted)
                 counted, options->trace);
     } else {
         gmt_say(stderr,
-                "gmanalyze: lines: no instruction was counted in %s (gmanalyze says why); gmtrace "
+                "gmanalyze: lines: no instruction was counted in %s (gmanalyze shows why); gmtrace "
                 "--collect deep and --device sim count every one\n",
                 options->trace);
     }

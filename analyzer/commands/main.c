@@ -53,7 +53,7 @@ int main(int argc, char **argv)
     /* One thread uses SQLite, which need not lock for each row and each piece of memory. */
     (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 
-    /* A trace of that name is reached as ./sql. */
+    /* A trace of that name needs its folder: ./sql. */
     gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;
     const char *meant = argc > 1 && command == NULL ? gmt_command_nearest(argv[1]) : NULL;
 

@@ -75,7 +75,7 @@ const struct gmt_check gmt_checks[] = {
      "l.grid_x <> c.grid_x OR l.grid_y <> c.grid_y OR l.grid_z <> c.grid_z OR l.block_x <> c.block_x OR "
      "l.block_y <> c.block_y OR l.block_z <> c.block_z OR l.dynamic_shared_bytes <> c.dynamic_shared_bytes",
      GMT_CHECK_FAILED, 0},
-    {"stacks", "stacks have as many frames as they say, numbered from 0",
+    {"stacks", "stacks have as many frames as their rows state, numbered from 0",
      "SELECT 'stack ' || s.id FROM stack s LEFT JOIN stack_frame f ON f.stack_id = s.id GROUP BY s.id "
      "HAVING count(f.position) <> s.depth OR (s.depth > 0 AND (min(f.position) <> 0 OR max(f.position) <> s.depth - 1))",
      GMT_CHECK_FAILED, 0},
@@ -133,7 +133,7 @@ const struct gmt_check gmt_checks[] = {
     {"coverage", "what the hooks recorded agrees with the records of the device",
      "SELECT what || ': ' || seen || ' of ' || expected || ' have a record, ' || extra || ' records have no call' "
      "FROM coverage WHERE kind = 'records' AND (seen <> expected OR extra <> 0)", GMT_CHECK_WARNING, 0},
-    {"coverage_numbers", "what is said of that agreement adds up",
+    {"coverage_numbers", "the numbers of that agreement add up",
      "SELECT kind || ' ' || what FROM coverage WHERE (kind = 'records' AND (seen IS NULL OR expected IS NULL OR "
      "extra IS NULL OR seen > expected OR extra < 0)) OR requests < 0 OR seen < 0 OR expected < 0 UNION ALL "
      "SELECT 'example of ' || what FROM coverage_example WHERE what NOT IN (SELECT what FROM coverage WHERE "

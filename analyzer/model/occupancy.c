@@ -179,7 +179,7 @@ static const char *prepare(const struct gmt_timeline *timeline, const struct gmt
         return unknown;
     }
     if (answer(q, NULL) < 0) {
-        return "the cuda_occupancy.h that gmanalyze was built with does not know such a device";
+        return "the cuda_occupancy.h that gmanalyze was built with does not support this device";
     }
     deduce(q, class->max_blocks_per_sm);
     return NULL;

@@ -51,8 +51,8 @@ static const struct gmt_loss_wording wordings[] = {
     {"split debug information not read", "symbols",
      "unit's split debug information (.dwo) was not found",
      "units' split debug information (.dwo, .dwp) was not found"},
-    {"map of made code not read", "symbols", "map of code made at run time was not read",
-     "maps of code made at run time were not read"},
+    {"map of made code not read", "symbols", "map of code generated at run time was not read",
+     "maps of code generated at run time were not read"},
     {"frame not symbolized", "symbols", "stack frame has no name", "stack frames have no name"},
 };
 

@@ -175,11 +175,11 @@ static void say_why(const struct talk *talk, bool was_silent, int status, char *
                     size_t bytes)
 {
     if (was_silent) {
-        snprintf(message, bytes, "said nothing for %u s and was ended", talk->child->timeout_s);
+        snprintf(message, bytes, "gave no output for %u s and was stopped", talk->child->timeout_s);
     } else if (talk->error[0] != '\0') {
         snprintf(message, bytes, "failed: %s", talk->error);
     } else if (WIFSIGNALED(status)) {
-        snprintf(message, bytes, "was ended by signal %d", WTERMSIG(status));
+        snprintf(message, bytes, "was killed by signal %d", WTERMSIG(status));
     } else {
         snprintf(message, bytes, "ended with status %d and no result", WEXITSTATUS(status));
     }

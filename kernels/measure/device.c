@@ -74,7 +74,7 @@ int gmt_device_find(const char *name, int *device, char *message, size_t bytes)
     int count = 0;
 
     if (!is_uuid && (errno != 0 || end == name || *end != '\0' || number < 0 || number > INT_MAX)) {
-        snprintf(message, bytes, "--device wants a number or a UUID, not '%s'", name);
+        snprintf(message, bytes, "--device takes a number or a UUID, not '%s'", name);
         return -EINVAL;
     }
     cudaError_t status = cudaGetDeviceCount(&count);

@@ -41,9 +41,8 @@ static void note_missing(struct gmt_bench *bench, unsigned process, const char *
 {
     char note[384];
 
-    snprintf(note, sizeof(note),
-             "measuring process %u of %u %s: what it would have measured is missing", process + 1,
-             bench->process_count, why);
+    snprintf(note, sizeof(note), "measuring process %u of %u %s: its measurements are missing",
+             process + 1, bench->process_count, why);
     gmt_bench_note(bench, note);
 }
 

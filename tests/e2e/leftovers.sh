@@ -172,7 +172,7 @@ full)
     at_exit "umount --lazy '$work/tiny'"
     LD_LIBRARY_PATH=$SIM_LIB run tiny "$GMT_BUILD/bin/gmtrace" -o tiny/t.db "$CLIENTS/driverclient" churn 5
     equal "status where there is no room" 125 "$(cat tiny.status)"
-    grep -q 'no space left.*: make room, then gmanalyze tiny/t.db makes.*recover -o NEW.db tiny/t.db.spool)$' tiny.err ||
+    grep -q 'no space left.*: free some space, then gmanalyze tiny/t.db makes.*recover -o NEW.db tiny/t.db.spool)$' tiny.err ||
         fail "gmtrace does not say what to do: $(cat tiny.err)"
     # The same under a limit on the size of files, which ends a process that does not expect it.
     killed_together k

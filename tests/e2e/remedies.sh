@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# remedies.sh: where kernels are not measured gmanalyze says why and what to do, and that helps. CUPTI is the stand-in.
+# remedies.sh: where kernels are not measured gmanalyze shows why and what to do, and that helps. CUPTI is the stand-in.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 

@@ -92,9 +92,9 @@ Test(child, may_send_more_than_a_pipe_holds)
 Test(child, that_ends_without_a_result_is_missing)
 {
     fails("exit 7", ENOUGH_S, -ECHILD, "ended with status 7 and no result");
-    fails("kill -SEGV $$", ENOUGH_S, -ECHILD, "was ended by signal 11");
+    fails("kill -SEGV $$", ENOUGH_S, -ECHILD, "was killed by signal 11");
     fails("printf '{\"result\": {\"passes\": [1' >&3; kill -KILL $$", ENOUGH_S, -ECHILD,
-          "was ended by signal 9");
+          "was killed by signal 9");
     fails("echo '{\"error\": \"cudaMalloc: out of memory\"}' >&3; exit 1", ENOUGH_S, -ECHILD,
           "failed: cudaMalloc: out of memory");
 }
@@ -102,8 +102,8 @@ Test(child, that_ends_without_a_result_is_missing)
 Test(child, that_hangs_is_ended)
 {
     fails("echo '{\"units\": 1, \"what\": \"costs\"}' >&3; exec sleep 100000", 1, -ETIME,
-          "said nothing for 1 s and was ended");
-    fails("exec 3>&-; exec sleep 100000", 1, -ETIME, "said nothing for 1 s and was ended");
+          "gave no output for 1 s and was stopped");
+    fails("exec 3>&-; exec sleep 100000", 1, -ETIME, "gave no output for 1 s and was stopped");
 }
 
 Test(child, that_hangs_behind_its_result_has_given_it)

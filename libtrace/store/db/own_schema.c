@@ -90,7 +90,8 @@ static int check_entry(sqlite3_stmt *entry, sqlite3_stmt *own, char *why, size_t
         return -EBADMSG;
     }
     if (!is_sound(type, name, sql, sqlite3_column_int64(entry, 3) > 0)) {
-        (void)snprintf(why, why_bytes, "is damaged: an entry of its schema is not what it says");
+        (void)snprintf(why, why_bytes,
+                       "is damaged: an entry of its schema is not of its declared type");
         return -EBADMSG;
     }
     const char *ours = own_type(own, name);

@@ -248,7 +248,7 @@ static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned 
     }
     if (version > GMT_TRACE_USER_VERSION) {
         return complain(complaint, -EPROTONOSUPPORT,
-                        "has format %lld, this gmanalyze knows formats up to %d; use a newer one",
+                        "has format %lld, this gmanalyze reads formats up to %d; use a newer one",
                         (long long)version, GMT_TRACE_USER_VERSION);
     }
     error = use_own_schema(complaint, db);

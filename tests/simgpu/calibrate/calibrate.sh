@@ -97,7 +97,7 @@ for loader in /lib64/ld-linux-*.so.* /lib/ld-linux-*.so.*; do
 done
 "$loader" "$CALIBRATE" --quick --family costs --raw alone.raw.json -o alone.json >out 2>err ||
     fail "not measured where no process can be started"
-[ "$(grep -c 'of 2 .*: what it would have measured is missing' alone.json)" = 2 ] ||
+[ "$(grep -c 'of 2 .*: its measurements are missing' alone.json)" = 2 ] ||
     fail "two missing processes are not said"
 grep -q "measured in one process" alone.json || fail "one process is not said"
 grep -q "note: .*one process" err || fail "nor printed"
