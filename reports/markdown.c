@@ -22,7 +22,7 @@ static void place(FILE *out, const struct gmt_where *w, bool cell)
     bool placed = w->kernel == NULL || strcmp(w->kernel, w->label) != 0;
 
     if (w->kernel != NULL) {
-        gmt_markdown_span(out, w->kernel, cell);
+        gmt_markdown_span(out, gmt_where_kernel(w), cell);
     }
     if (w->kernel != NULL && placed) {
         fputs(" launched at ", out);
@@ -214,7 +214,7 @@ static void joint(FILE *out, const struct gmt_report *r, const struct gmt_joint 
     char best[GMT_FORMAT_BYTES], low[GMT_FORMAT_BYTES], high[GMT_FORMAT_BYTES];
 
     fputs("\n", out);
-    gmt_markdown_span(out, j->kernel, false);
+    gmt_markdown_span(out, j->title != NULL ? j->title : j->kernel, false);
     fprintf(out, ": together about %s (%s to %s): ", gmt_format_ns(best, j->saving.best_ns),
             gmt_format_ns(low, j->saving.low_ns), gmt_format_ns(high, j->saving.high_ns));
     for (size_t i = 0; i < j->part_count; i++) {

@@ -191,6 +191,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case GMT_KEY_max_regression: set_regression(options, argument, state); return 0;
     case GMT_KEY_strict: options->strict = true; return 0;
+    case GMT_KEY_long_names: options->long_names = true; return 0;
     case GMT_KEY_color:
         options->color = (enum gmt_color)gmt_command_choice(state, key, argument);
         return 0;

@@ -50,6 +50,7 @@ struct gmt_analyze_options {
     const regex_t *kernel;   /* names of the kernels to report on; NULL: all */
     regex_t kernel_pattern;  /* what `kernel` points to */
     bool list_rules, strict;
+    bool long_names; /* of kernels, in place of titles */
     char *reproduce; /* the command line, as a shell takes it; NULL: no memory */
 };
 

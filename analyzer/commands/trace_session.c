@@ -145,6 +145,7 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         .only_count = options->only_count,
         .skip_count = options->skip_count,
         .kernels = options->kernel,
+        .long_names = options->long_names,
         .begin_beside = payload != NULL && options->kernel == NULL ? begin_page : NULL,
         .context = session};
     char message[512] = "";

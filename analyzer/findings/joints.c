@@ -34,7 +34,8 @@ static double kernel_time(const struct gmt_report *report, const char *kernel)
 /* first: the kernel's first finding. alike: room for as many as there are. */
 static int add_joint(struct gmt_report *report, size_t first, struct gmt_finding *alike)
 {
-    struct gmt_joint joint = {.kernel = report->findings[first].where.kernel};
+    struct gmt_joint joint = {.kernel = report->findings[first].where.kernel,
+                              .title = report->findings[first].where.title};
     double sum_ns = 0;
 
     for (size_t i = first; i < report->finding_count; i++) {

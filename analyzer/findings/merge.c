@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/findings/rule.h"
+#include "analyzer/findings/advice.h"
 #include "libtrace/base/format.h"
 
 enum { STATEMENTS = 8 }; /* of a merged finding's SQL; more would say nothing new */
@@ -170,6 +170,13 @@ void gmt_findings_settle(struct gmt_analysis *analysis)
     struct gmt_finding *group = calloc(n + 1, sizeof(*group));
     bool *taken = calloc(n + 1, sizeof(*taken));
 
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_finding *finding = &analysis->pending[i];
+
+        if (finding->framework == NULL) {
+            gmt_finding_advise(analysis, finding, &finding->where);
+        }
+    }
     for (size_t i = 0; i < n && group != NULL && taken != NULL; i++) {
         size_t members = 0;
 

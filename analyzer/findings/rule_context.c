@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "analyzer/findings/kernel_origin.h"
 #include "analyzer/memory/content.h"
 #include "analyzer/trace/launch_rows.h"
 
@@ -40,6 +41,8 @@ void gmt_analysis_free_shared(struct gmt_analysis *analysis)
     }
     free(analysis->launch_rows);
     free(analysis->contents);
+    gmt_kernel_origins_free(analysis->kernel_origins);
+    analysis->kernel_origins = NULL;
     analysis->launch_rows = NULL;
     analysis->contents = NULL;
 }

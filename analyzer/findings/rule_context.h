@@ -13,6 +13,7 @@ struct gmt_copy_content;
 struct gmt_rule;
 struct gmt_launch_rows;
 struct gmt_host_loops;
+struct gmt_kernel_origins;
 
 struct gmt_analysis {
     const struct gmt_timeline *timeline;
@@ -24,9 +25,11 @@ struct gmt_analysis {
     struct gmt_rule_result *result;
     struct gmt_finding *pending; /* what the rule has said so far */
     size_t pending_count;
-    struct gmt_launch_rows *launch_rows; /* see gmt_analysis_launch_rows */
-    struct gmt_copy_content *contents;   /* see gmt_analysis_contents    */
-    struct gmt_host_loops *host_loops;   /* see gmt_analysis_host_loops  */
+    struct gmt_launch_rows *launch_rows;       /* see gmt_analysis_launch_rows */
+    struct gmt_copy_content *contents;         /* see gmt_analysis_contents    */
+    struct gmt_host_loops *host_loops;         /* see gmt_analysis_host_loops  */
+    struct gmt_kernel_origins *kernel_origins; /* see kernel_origin.h */
+    bool long_names;         /* reports show the names of kernels, not their titles */
     int64_t modelled_end_ns; /* of what findings claimed beyond timeline->modelled_end_ns */
 };
 
@@ -36,7 +39,7 @@ const struct gmt_launch_rows *gmt_analysis_launch_rows(struct gmt_analysis *anal
 /* gmt_contents_find, of which the same holds. */
 const struct gmt_copy_content *gmt_analysis_contents(struct gmt_analysis *analysis);
 
-/* Frees both. */
+/* Frees all of these. */
 void gmt_analysis_free_shared(struct gmt_analysis *analysis);
 
 #endif

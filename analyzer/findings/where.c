@@ -3,12 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/graph_kernels.h"
-#include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/prefix.h"
-#include "libtrace/store/db/own_schema.h"
 
 static const char *base_name(const char *path)
 {
@@ -17,138 +16,12 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Is that the function's name, without namespaces, arguments and a return type? */
-static bool is_called(const char *function, const char *name, size_t length)
-{
-    if (function == NULL || length == 0) {
-        return false;
-    }
-    size_t head = strcspn(function, "<(");
-
-    return head >= length && strncmp(function + head - length, name, length) == 0 &&
-           (head == length || strchr(": ", function[head - length - 1]) != NULL);
-}
-
-static const char wrapper_mark[] = "__wrapper__device_stub_";
-
-bool gmt_where_is_stub(const char *wrapper, const char *function)
-{
-    const char *name = wrapper != NULL ? strstr(wrapper, wrapper_mark) : NULL;
-
-    if (name == NULL) {
-        return false;
-    }
-    name += sizeof(wrapper_mark) - 1;
-    return is_called(function, name, strcspn(name, "<("));
-}
-
-static void mark_stubs(struct gmt_report_frame *frames, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (frames[i].function == NULL || strstr(frames[i].function, wrapper_mark) == NULL) {
-            continue;
-        }
-        frames[i].runtime = true;
-        if (i + 1 < n && gmt_where_is_stub(frames[i].function, frames[i + 1].function)) {
-            frames[i + 1].runtime = true;
-        }
-    }
-}
-
-/* Frames of a stack, innermost first; returns how many. */
-static size_t read_stack(struct gmt_analysis *analysis, int64_t stack_id,
-                         struct gmt_report_frame **frames)
-{
-    struct gmt_arena *arena = analysis->report->arena;
-    struct gmt_query query;
-    size_t n = 0;
-    sqlite3 *db = analysis->timeline->db;
-    /* Traces before format 4 know neither. */
-    bool has_symbols = gmt_trace_has_column(db, "module", "symbols");
-    int rc = gmt_query_open(&query, db,
-                            has_symbols
-                                ? "SELECT v.function, v.file, v.module, v.line, v.offset, "
-                                  "v.runtime, v.inlined, m.symbols FROM stack_frame s "
-                                  "JOIN v_frame v ON v.id = s.frame_id JOIN frame f ON f.id = v.id "
-                                  "LEFT JOIN module m ON m.id = f.module_id "
-                                  "WHERE s.stack_id = ?1 ORDER BY s.position"
-                                : "SELECT function, file, module, line, offset, runtime, 0, NULL "
-                                  "FROM v_stack WHERE stack_id = ?1 ORDER BY position");
-
-    *frames = NULL;
-    if (rc == 0) {
-        sqlite3_bind_int64(query.statement, 1, stack_id);
-    }
-    while (rc == 0 && gmt_query_next(&query)) {
-        struct gmt_report_frame *frame = GMT_PUSH(arena, *frames, n);
-
-        if (frame == NULL) {
-            break;
-        }
-        frame->function = gmt_query_text(&query, 0, arena);
-        frame->file = gmt_query_text(&query, 1, arena);
-        frame->module = gmt_query_text(&query, 2, arena);
-        frame->line = gmt_query_count(&query, 3);
-        frame->offset = gmt_query_int(&query, 4);
-        frame->runtime = gmt_query_int(&query, 5) != 0;
-        frame->interpreter = gmt_query_int(&query, 5) == 2;
-        frame->inlined = gmt_query_int(&query, 6) != 0;
-        frame->symbols = gmt_query_text(&query, 7, arena);
-    }
-    gmt_query_close(&query, rc);
-    mark_stubs(*frames, n);
-    return n;
-}
-
-static bool read_caller(struct gmt_analysis *analysis, uint64_t caller, struct gmt_where *where)
-{
-    struct gmt_arena *arena = analysis->report->arena;
-    struct gmt_query query;
-    int rc = gmt_query_open(&query, analysis->timeline->db,
-                            "SELECT path, ?1 - load_bias FROM module "
-                            "WHERE start_address <= ?1 AND end_address > ?1 LIMIT 1");
-
-    if (rc == 0) {
-        sqlite3_bind_int64(query.statement, 1, (int64_t)caller);
-    }
-    if (rc == 0 && gmt_query_next(&query)) {
-        where->module = gmt_query_text(&query, 0, arena);
-        if (where->module != NULL) {
-            where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(where->module),
-                                          (uint64_t)gmt_query_int(&query, 1));
-        }
-    }
-    gmt_query_close(&query, rc);
-    return where->module != NULL;
-}
-
 /* An inline wrapper of the toolkit's: the line is there, not in the user's code. */
 static bool is_toolkit_file(const char *path)
 {
     return gmt_starts_with(base_name(path), "cuda_runtime") ||
            gmt_starts_with(path, "/usr/local/cuda") ||
            (strstr(path, "/targets/") != NULL && strstr(path, "/include/") != NULL);
-}
-
-/* Loader and C library: they call, but nobody can change a line there. */
-static bool is_system_module(const char *path)
-{
-    static const char *const names[] = {"libc.so", "libpthread.so", "ld-linux", "libdl.so"};
-
-    for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (gmt_starts_with(base_name(path), names[i])) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_user_frame(const struct gmt_report_frame *frame)
-{
-    /* Launch stubs that nvcc generates for kernels are skipped, whatever module they lie in. */
-    bool stub = frame->function != NULL && strstr(frame->function, "__device_stub__") != NULL;
-
-    return !frame->runtime && !stub && !is_system_module(frame->module);
 }
 
 static bool use_frame(struct gmt_analysis *analysis, const struct gmt_report_frame *frame,
@@ -220,7 +93,7 @@ static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl
                                : NULL;
 
         /* Without a name it may still be a runtime, linked into a stripped program. */
-        if (is_user_frame(frame) && (found || frame->function != NULL)) {
+        if (gmt_frame_is_beyond_runtime(frame) && (found || frame->function != NULL)) {
             break;
         }
         if (seen != NULL) {
@@ -234,42 +107,24 @@ static const char *called_api(struct gmt_analysis *analysis, const struct gmt_tl
     return gmt_arena_copy(arena, api->name);
 }
 
-/* Packages that are installed beside the program, and what Python itself brings. */
-static bool is_library_file(const char *path)
-{
-    static const char *const marks[] = {"/site-packages/", "/dist-packages/", "/lib/python3",
-                                        "<frozen "};
-
-    for (size_t i = 0; path != NULL && i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(path, marks[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
-bool gmt_frame_is_users(const struct gmt_report_frame *frame)
-{
-    return is_user_frame(frame) && !gmt_frame_is_nameless(frame);
-}
-
-bool gmt_frame_is_own(const struct gmt_report_frame *frame)
-{
-    return frame->file != NULL && !is_library_file(frame->file) && !is_library_file(frame->module);
-}
-
 /*
  * The frame that names the place: the innermost of the user's. Where an interpreter runs the program
- * that is mostly an installed library's, without lines, and the program's own is further out.
+ * that is mostly an installed library's, without lines, and the program's own is further out. A library that is
+ * known or installed (makers.h) names no place where anything else is on the stack.
  */
 static const struct gmt_report_frame *users_frame(const struct gmt_report_frame *frames, size_t n)
 {
-    const struct gmt_report_frame *first = NULL, *made = NULL;
+    const struct gmt_report_frame *first = NULL, *made = NULL, *library = NULL;
 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_report_frame *frame = &frames[i];
 
         if (!gmt_frame_is_users(frame)) {
+            continue;
+        }
+        if (gmt_origin_of_module(frame->module) != GMT_ORIGIN_USER ||
+            (frame->line == 0 && gmt_module_is_installed(frame->module))) {
+            library = library != NULL ? library : frame;
             continue;
         }
         if (gmt_frame_is_own(frame) && (first == NULL || gmt_frame_is_made(frame))) {
@@ -280,7 +135,10 @@ static const struct gmt_report_frame *users_frame(const struct gmt_report_frame 
             made = frame;
         }
     }
-    return made != NULL ? made : first;
+    if (made != NULL || first != NULL) {
+        return made != NULL ? made : first;
+    }
+    return library;
 }
 
 /* Fills in where a call was made; false when nothing of the user's is known. */
@@ -291,7 +149,8 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
 
     *where = (struct gmt_where){.label = ""};
     if (call->stack_id > 0) {
-        where->stack_depth = read_stack(analysis, call->stack_id, &frames);
+        where->stack_depth = gmt_where_stack(analysis, analysis->report->arena, call->stack_id,
+                                             &frames);
     }
     where->stack = frames;
     where->api = called_api(analysis, &analysis->timeline->apis[call->api], frames,
@@ -302,7 +161,8 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
         return true;
     }
     /* A stack that ends inside the runtime says that the return address is the runtime's, too. */
-    return where->stack_depth == 0 && read_caller(analysis, call->caller, where);
+    return where->stack_depth == 0 &&
+           gmt_where_caller(analysis, analysis->report->arena, call->caller, where);
 }
 
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call)
@@ -354,6 +214,7 @@ struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis, const struct 
         where.label = name;
     }
     where.kernel = name;
+    gmt_kernel_origin_say(analysis, class, &where);
     if (class->in_graphs > 0) {
         where.graph = launched_by(analysis, class);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What where.c and where_note.c share: frames of a stack, and whose they are. */
+/* What the files about places share: frames of a stack, and whose they are. */
 #ifndef GMT_ANALYZER_FINDINGS_WHERE_H
 #define GMT_ANALYZER_FINDINGS_WHERE_H
 
@@ -11,6 +11,9 @@ bool gmt_frame_is_made(const struct gmt_report_frame *frame);
 /* Code generated at run time, of which no symbols are known. */
 bool gmt_frame_is_nameless(const struct gmt_report_frame *frame);
 
+/* Not the runtime's, no launch stub, and not of the system's libraries. */
+bool gmt_frame_is_beyond_runtime(const struct gmt_report_frame *frame);
+
 /* A frame that may name a place of the user's; of these, own: in a file that no library brought. */
 bool gmt_frame_is_users(const struct gmt_report_frame *frame);
 bool gmt_frame_is_own(const struct gmt_report_frame *frame);
@@ -21,6 +24,20 @@ bool gmt_frame_is_own(const struct gmt_report_frame *frame);
  */
 struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
                                     size_t position);
+
+/* Frames of a stack, innermost first, in the arena; returns how many. */
+size_t gmt_where_stack(struct gmt_analysis *analysis, struct gmt_arena *arena, int64_t stack_id,
+                       struct gmt_report_frame **frames);
+
+/* Module and label of a return address; false: it lies in no module that is known. */
+bool gmt_where_caller(struct gmt_analysis *analysis, struct gmt_arena *arena, uint64_t caller,
+                      struct gmt_where *where);
+
+/*
+ * As gmt_where_stack, of a call; where it has no stack, one frame of the file that its return address lies in.
+ */
+size_t gmt_where_frames(struct gmt_analysis *analysis, struct gmt_arena *arena,
+                        const struct gmt_tl_call *call, struct gmt_report_frame **frames);
 
 /* Of a kernel that is a template nvcc makes a wrapper of its stub, and a function of the kernel's name
  * that calls it: are these the two? */

@@ -13,6 +13,7 @@
 #include "analyzer/findings/instructions.h"
 #include "analyzer/findings/joints.h"
 #include "analyzer/findings/kernel_filter.h"
+#include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/patches.h"
 #include "analyzer/findings/quotes.h"
 #include "analyzer/price/cycle_times.h"
@@ -221,6 +222,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
 
     struct gmt_analysis analysis = {
         .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
+    analysis.long_names = filter->long_names;
     int rc = gmt_memory_load(&memory, timeline);
 
     if (rc == 0) {
@@ -243,6 +245,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     }
     if (rc == 0) {
         rc = gmt_verdict_fill(timeline, report);
+    }
+    if (rc == 0) {
+        gmt_kernel_origins_report(&analysis);
     }
     if (rc == 0) {
         rc = gmt_memory_report(&analysis);

@@ -14,6 +14,7 @@ struct gmt_rule_filter {
     const char *const *only, *const *skip;
     size_t only_count, skip_count;
     const regex_t *kernels; /* names of the kernels to report on; NULL: all, and what is not one */
+    bool long_names;        /* reports show the names of kernels, not their titles */
     /* What is begun before the rules run, when the report has its kernels; NULL: nothing. 0 or a negative errno. */
     int (*begin_beside)(void *context, const struct gmt_report *report);
     void *context;

@@ -35,6 +35,13 @@ json_t *gmt_json_where(const struct gmt_where *where)
     if (where->note != NULL) {
         json_object_set_new(json, "note", gmt_json_text(where->note));
     }
+    if (where->title != NULL) {
+        json_object_set_new(json, "kernel_title", gmt_json_text(where->title));
+    }
+    if (where->origin != NULL) {
+        json_object_set_new(json, "origin", gmt_json_text(where->origin));
+        json_object_set_new(json, "origin_by", gmt_json_text(where->origin_by));
+    }
     if (where->graph != NULL) {
         json_object_set_new(json, "graph", gmt_json_text(where->graph));
     }
@@ -137,6 +144,9 @@ json_t *gmt_json_finding(const void *findings, size_t at)
     json_object_set_new(json, "place", of_place(&f->place));
     json_object_set_new(json, "fix", gmt_json_text(f->fix));
     json_object_set_new(json, "sketch", gmt_json_code(f->sketch));
+    if (f->framework != NULL) {
+        json_object_set_new(json, "framework", gmt_json_text(f->framework));
+    }
     if (f->patch != NULL) {
         json_object_set_new(json, "patch", gmt_json_code(f->patch));
     }

@@ -55,6 +55,13 @@ json_t *gmt_json_kernel(const void *rows, size_t i)
     json_object_set_new(json, "dynamic_shared_bytes", gmt_json_number(k->dynamic_shared_bytes));
     json_object_set_new(json, "local_bytes", gmt_json_number(k->local_bytes));
     json_object_set_new(json, "max_threads_per_block", gmt_json_number(k->max_threads_per_block));
+    if (k->title != NULL) {
+        json_object_set_new(json, "title", gmt_json_text(k->title));
+    }
+    if (k->origin != NULL) {
+        json_object_set_new(json, "origin", gmt_json_text(k->origin));
+        json_object_set_new(json, "origin_by", gmt_json_text(k->origin_by));
+    }
     json_object_set_new(json, "counters", of_counters(k));
     json_object_set_new(json, "occupancy", gmt_json_occupancy(k->occupancy));
     return json;

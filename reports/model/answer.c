@@ -57,8 +57,10 @@ static struct gmt_source_quote place_of(struct gmt_arena *arena, const struct gm
         place.file = line->file;
         place.line = line->line;
     } else if (where->kernel != NULL && strcmp(where->kernel, where->label) != 0) {
-        place.label = gmt_arena_text(arena, "%s, launched at %s",
-                                     gmt_function_short(arena, where->kernel), where->label);
+        place.label = gmt_arena_text(
+            arena, "%s, launched at %s",
+            where->title != NULL ? where->title : gmt_function_short(arena, where->kernel),
+            where->label);
     }
     return place;
 }

@@ -61,6 +61,9 @@ struct gmt_where {
     int64_t line;
     const char *api;    /* "cudaMemcpy (cuMemcpyHtoD_v2)"; NULL where no call is meant          */
     const char *kernel; /* demangled name, NULL where no kernel is meant                         */
+    const char *title;  /* of the kernel, as reports show it; NULL: its name                     */
+    const char *origin; /* the library that made the kernel, "cublas"; NULL: the program did  */
+    const char *origin_by; /* what says so: "module", "function", "name"; NULL: likewise */
     const struct gmt_report_frame *stack;
     size_t stack_depth;
     const char
@@ -129,6 +132,12 @@ enum gmt_touches {
     GMT_TOUCHES_WAVES,
 };
 
+/* What reports call the kernel that is meant; NULL: none is. */
+static inline const char *gmt_where_kernel(const struct gmt_where *where)
+{
+    return where->title != NULL ? where->title : where->kernel;
+}
+
 /* All NAN when the saving could not be priced. */
 struct gmt_saving {
     double low_ns, best_ns, high_ns;
@@ -185,6 +194,7 @@ struct gmt_finding {
     const char *sketch;            /* code, may be NULL                           */
     const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
     struct gmt_edit edit;          /* the same as what it changes */
+    const char *framework;         /* that the fix is for: "pytorch"; NULL: for none */
     const char *note_why;          /* severity NOTE: why it is not a finding      */
     const char *part;              /* what distinguishes it from others here */
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
@@ -208,7 +218,8 @@ struct gmt_joint_part {
 
 struct gmt_joint {
     const char *kernel;
-    double cost_ns; /* time of the kernel, in all its launches */
+    const char *title; /* as reports show it; NULL: the former */
+    double cost_ns;    /* time of the kernel, in all its launches */
     struct gmt_saving saving;
     struct gmt_joint_part *parts; /* largest first */
     size_t part_count;
@@ -267,7 +278,8 @@ struct gmt_report_counter {
 
 struct gmt_kernel_row {
     const char *name;
-    int64_t class_id; /* of the trace's kernel class */
+    const char *title, *origin, *origin_by; /* as in gmt_where; NULL likewise */
+    int64_t class_id;                       /* of the trace's kernel class */
     int64_t grid[3], block[3];
     int64_t launches, measured, in_graphs; /* the latter two are among the former */
     double device_ns, share;               /* of the wall time          */

@@ -46,7 +46,7 @@ static void card_where(struct gmt_text_out *t, const struct gmt_report *r,
     if (w->kernel != NULL) {
         bool placed = strcmp(w->label, w->kernel) != 0;
 
-        left -= gmt_print_clean(t->out, w->kernel, placed ? left - 40 : left);
+        left -= gmt_print_clean(t->out, gmt_where_kernel(w), placed ? left - 40 : left);
         gmt_text_style(t, GMT_STYLE_PLAIN);
         if (!placed) {
             fputc('\n', t->out);
@@ -232,7 +232,8 @@ static void joint(struct gmt_text_out *t, const struct gmt_report *r, const stru
         snprintf(of, sizeof(of), " of %s", gmt_format_ns(text, j->cost_ns));
     }
     gmt_text_wrap(t, 5, "together  ",
-                  gmt_arena_text(r->arena, "%s: about %s (%s to %s)%s: %s", j->kernel,
+                  gmt_arena_text(r->arena, "%s: about %s (%s to %s)%s: %s",
+                                 j->title != NULL ? j->title : j->kernel,
                                  gmt_format_ns(best, j->saving.best_ns),
                                  gmt_format_ns(low, j->saving.low_ns),
                                  gmt_format_ns(high, j->saving.high_ns), of, parts));
@@ -253,7 +254,7 @@ static void brief(struct gmt_text_out *t, const struct gmt_report *r, const stru
     gmt_text_style(t, GMT_STYLE_PLAIN);
     size_t used = 12 + (size_t)fprintf(t->out, "%s %s  ", f->rule, f->slug);
     size_t left = used + saving_columns < t->columns ? t->columns - used - saving_columns : 1;
-    gmt_text_cell(t, w->kernel != NULL ? w->kernel : w->label, left + 1, false);
+    gmt_text_cell(t, w->kernel != NULL ? gmt_where_kernel(w) : w->label, left + 1, false);
     gmt_text_style(t, GMT_STYLE_GREEN);
     fprintf(t->out, "%s\n", saving);
     gmt_text_style(t, GMT_STYLE_PLAIN);

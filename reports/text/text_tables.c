@@ -47,7 +47,8 @@ static void note_line(struct gmt_text_out *t, const struct gmt_report *report,
     size_t left = t->columns - INDENT - gmt_clean_length(size);
 
     left -= (size_t)fprintf(t->out, "%*s%s ", INDENT, "", f->rule) - INDENT;
-    left -= gmt_print_clean(t->out, f->where.kernel != NULL ? f->where.kernel : f->where.label,
+    left -= gmt_print_clean(t->out,
+                            f->where.kernel != NULL ? gmt_where_kernel(&f->where) : f->where.label,
                             left > PLACE + LEAST ? PLACE : LEAST);
     left -= (size_t)fprintf(t->out, ": ");
     if (size[0] != '\0') {
@@ -172,7 +173,8 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     char text[80], time[GMT_FORMAT_BYTES];
 
     fputs("  ", t->out);
-    gmt_text_cell(t, row->name, name_columns(t, KERNEL_COLUMNS), false);
+    gmt_text_cell(t, row->title != NULL ? row->title : row->name, name_columns(t, KERNEL_COLUMNS),
+                  false);
     gmt_text_cell(t, gmt_format_count(text, (double)row->launches), 9, true);
     gmt_format_ns(time, row->device_ns);
     snprintf(text, sizeof(text), "%s%s", row->by_cycles ? "~" : "", time);
@@ -184,7 +186,9 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
     occupancy(row, text, sizeof(text));
     gmt_text_cell(t, text, 10, true);
     fputc('\n', t->out);
-    if (!t->detail->lifts || row->occupancy == NULL || row->occupancy->lift == NULL) {
+    /* What lifts the occupancy of a library's kernel is nothing that the user can change. */
+    if (!t->detail->lifts || row->origin != NULL || row->occupancy == NULL ||
+        row->occupancy->lift == NULL) {
         return;
     }
     gmt_text_style(t, GMT_STYLE_DIM);

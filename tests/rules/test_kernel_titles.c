@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Titles of kernels: by real names, and in doubt. */
+/* Titles of kernels: by real names, in doubt, and never the same of two kernels. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/kernel_title.h"
+#include "analyzer/findings/kernel_origin.h"
 #include "tests/rules/fixture.h"
 
-/* tests/data/kernel_names.txt: whose, title, name; parted by tabs. */
+/* tests/data/kernel_names.txt: whose, title, name, with tabs between. */
 Test(kernel_titles, are_what_a_person_would_say)
 {
     char *text = gmt_fixture_read(GMT_SOURCE_DIR "/tests/data/kernel_names.txt"), *rest = text;
@@ -91,4 +92,63 @@ Test(kernel_titles, survive_deep_names)
     cr_expect_str_neq(gmt_kernel_title(&arena, name, true, GMT_TITLE_SHORT), "");
     gmt_arena_free(&arena);
     free(name);
+}
+
+static void rename_kernels(struct gmt_fixture *fixture, const char *const *names, size_t n)
+{
+    gmt_fixture_load(fixture, "fixtures/GM501_positive");
+    for (size_t i = 0; i < n; i++) {
+        char *sql = sqlite3_mprintf(
+            "INSERT INTO kernel (id, name, mangled) VALUES (%d, %Q, %Q);"
+            "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, "
+            "block_z, dynamic_shared_bytes) VALUES (%d, %d, 1, 1, 1, 32, 1, 1, 0);"
+            "UPDATE launch SET kernel_id = %d, class_id = %d WHERE id = %d",
+            (int)i + 10, names[i], names[i], (int)i + 10, (int)i + 10, (int)i + 10, (int)i + 10,
+            900003 + (int)i);
+
+        gmt_fixture_sql(fixture, sql);
+        sqlite3_free(sql);
+    }
+}
+
+static const char *title_of(const struct gmt_report *report, const char *name)
+{
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        if (strcmp(report->kernels[i].name, name) == 0) {
+            return report->kernels[i].title;
+        }
+    }
+    return "no such kernel";
+}
+
+/* Arguments distinguish them, then namespaces, then a number. */
+Test(kernel_titles, are_of_one_kernel_each)
+{
+    static const char *const names[] = {"void one::k<float>(float*)",
+                                        "void two::k<float>(float*)",
+                                        "f(int)",
+                                        "f(float)",
+                                        "void g<1>(int*)",
+                                        "void g<2>(int*)"};
+    enum { NAMES = sizeof(names) / sizeof(names[0]) };
+    struct gmt_fixture fixture;
+
+    rename_kernels(&fixture, names, NAMES);
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_expect_str_eq(title_of(&fixture.report, names[0]), "one::k<f32>");
+    cr_expect_str_eq(title_of(&fixture.report, names[1]), "two::k<f32>");
+    cr_expect_str_eq(title_of(&fixture.report, names[2]), "f #2");
+    cr_expect_str_eq(title_of(&fixture.report, names[3]), "f #1");
+    cr_expect_str_eq(title_of(&fixture.report, names[4]), "g<1>");
+    cr_expect_str_eq(title_of(&fixture.report, names[5]), "g<2>");
+    for (size_t i = 0; i < fixture.report.kernel_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            const struct gmt_kernel_row *a = &fixture.report.kernels[i],
+                                        *b = &fixture.report.kernels[k];
+
+            cr_expect(strcmp(a->name, b->name) == 0 || strcmp(a->title, b->title) != 0, "%s",
+                      a->title);
+        }
+    }
+    gmt_fixture_free(&fixture);
 }

@@ -2,85 +2,11 @@
 /* GM512: loops in which the host comes with the next launch only when the device has long been done with the one before. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
+#include "analyzer/findings/advice.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/host_loops.h"
 #include "libtrace/base/format.h"
-
-/* What the program is written in, by the modules on the stack. */
-enum dialect { DIALECT_CPP, DIALECT_TORCH, DIALECT_JAX, DIALECT_CUPY, DIALECT_PYTHON };
-
-static enum dialect dialect_of(const struct gmt_where *where)
-{
-    static const struct {
-        const char *mark;
-        enum dialect dialect;
-    } marks[] = {{"libtorch", DIALECT_TORCH}, {"/torch/", DIALECT_TORCH}, {"libc10", DIALECT_TORCH},
-                 {"/jaxlib/", DIALECT_JAX},   {"xla_", DIALECT_JAX},      {"/jax/", DIALECT_JAX},
-                 {"/cupy", DIALECT_CUPY}};
-    enum dialect dialect = DIALECT_CPP;
-
-    for (size_t i = 0; i < where->stack_depth; i++) {
-        const struct gmt_report_frame *frame = &where->stack[i];
-
-        for (size_t k = 0; k < sizeof(marks) / sizeof(marks[0]); k++) {
-            if ((frame->module != NULL && strstr(frame->module, marks[k].mark) != NULL) ||
-                (frame->file != NULL && strstr(frame->file, marks[k].mark) != NULL)) {
-                return marks[k].dialect;
-            }
-        }
-        dialect = frame->interpreter ? DIALECT_PYTHON : dialect;
-    }
-    return dialect;
-}
-
-static void advise(struct gmt_finding *finding, enum dialect dialect)
-{
-    static const char capture[] =
-        "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n"
-        "step(stream);                           /* the launches of one iteration */\n"
-        "cudaStreamEndCapture(stream, &graph);\n"
-        "cudaGraphInstantiate(&exec, graph, 0);  /* once */\n"
-        "for (...) cudaGraphLaunch(exec, stream);";
-    static const struct {
-        const char *fix, *sketch;
-    } advices[] = {
-        [DIALECT_CPP] =
-            {"Capture the launches of an iteration into a CUDA graph once and launch that, or fuse "
-             "the kernels; move what the host computes between launches out of the loop.",
-             capture},
-        [DIALECT_TORCH] =
-            {"Compile the step with torch.compile(mode=\"reduce-overhead\"), which replays it as a "
-             "CUDA graph, or capture it with torch.cuda.graph; or give the GPU larger batches.",
-             "step = torch.compile(step, mode=\"reduce-overhead\")\n"
-             "for batch in loader:\n"
-             "    step(batch)    # fixed shapes, no .item() and no .cpu() inside"},
-        [DIALECT_JAX] = {"Put the whole step, or several by jax.lax.scan, into one function under "
-                         "jax.jit: what is "
-                         "outside of it is dispatched operation by operation.",
-                         "step = jax.jit(step, donate_argnums=0)\n"
-                         "for batch in batches:\n"
-                         "    state = step(state, batch)"},
-        [DIALECT_CUPY] = {"Capture the launches of an iteration into a CUDA graph "
-                          "(Stream.begin_capture) and launch "
-                          "that, or fuse element-wise operations with cupy.fuse.",
-                          "with stream:\n"
-                          "    stream.begin_capture()\n"
-                          "    step()\n"
-                          "    graph = stream.end_capture()\n"
-                          "for _ in range(n):\n"
-                          "    graph.launch(stream)"},
-        [DIALECT_PYTHON] = {
-            "Capture the launches of an iteration into a CUDA graph once and launch that: "
-            "torch.compile(mode=\"reduce-overhead\") or torch.cuda.graph in PyTorch, jax.jit "
-            "around the "
-            "step in JAX, begin_capture of a stream elsewhere.",
-            capture}};
-
-    finding->fix = advices[dialect].fix;
-    finding->sketch = advices[dialect].sketch;
-}
 
 static void price(struct gmt_analysis *analysis, struct gmt_finding *finding,
                   const struct gmt_host_loop *loop)
@@ -124,7 +50,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_host_loop *lo
     }
     struct gmt_where where = gmt_where_of_call(analysis, call);
 
-    advise(finding, dialect_of(&where));
+    gmt_finding_advise(analysis, finding, &where);
     finding->where = loop->has_place ? gmt_where_of_frame(analysis, call, loop->position) : where;
     finding->where.api = where.api;
     finding->headline = gmt_text(

@@ -7,6 +7,7 @@
 #include "analyzer/base/kernel_name.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/thresholds.h"
+#include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/engine_gap.h"
 #include "analyzer/price/price_mapped.h"
@@ -249,7 +250,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     finding->headline = gmt_text(analysis, "%s %s copied %s for one pass of %s each time%s",
                                  gmt_format_bytes(size, buffer->bytes / (double)copies),
                                  copies == 1 ? "is" : "are", gmt_name_direction(copy->direction),
-                                 class->name, took);
+                                 gmt_kernel_label(analysis, class), took);
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = gmt_text(analysis,
                             "Give the kernel the pinned buffer of %s itself: it %s each byte once.",

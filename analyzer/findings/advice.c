@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user can do where the code is not his own. */
+#include "analyzer/findings/advice.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyzer/findings/where.h"
+#include "analyzer/trace/source_lines.h"
+#include "libtrace/base/prefix.h"
+
+/* A kernel's code, or the shape of its launch, is what these are about: nobody but its author can change it. */
+static bool is_about_code(const char *rule)
+{
+    static const char *const rules[] = {"GM3",   "GM4",   "GM501", "GM502", "GM503",
+                                        "GM504", "GM505", "GM509", "GM510", "GM511"};
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        if (gmt_starts_with(rule, rules[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Launches count by all that is on their stacks, copies by who made them. */
+static bool is_about_launches(const char *rule)
+{
+    return gmt_starts_with(rule, "GM5");
+}
+
+/* ---- the data loader of PyTorch ------------------------------------------------------------------ */
+
+struct loader {
+    const char *file;
+    int64_t line; /* 0: none */
+    bool pins;
+};
+
+/* Up to the bracket that closes the call, over at most so many lines. */
+static bool names_pinning(const struct gmt_source_text *text, size_t line, const char *from)
+{
+    enum { LINES = 30 };
+    int depth = 0;
+
+    for (size_t i = 0; i < LINES && line + i < text->line_count; i++) {
+        const char *at = i == 0 ? from : text->lines[line + i];
+
+        for (; *at != '\0' && *at != '#'; at++) {
+            if (gmt_starts_with(at, "pin_memory=True") ||
+                gmt_starts_with(at, "pin_memory = True")) {
+                return true;
+            }
+            depth += (*at == '(') - (*at == ')');
+            if (*at == ')' && depth <= 0) {
+                return false;
+            }
+        }
+    }
+    return false;
+}
+
+/* "loader = DataLoader(dataset, ...": a call, no definition and no comment. */
+static const char *loader_call(const char *line)
+{
+    static const char call[] = "DataLoader(";
+    const char *at = strstr(line, call), *comment = strchr(line, '#');
+    bool defined = strstr(line, "class ") != NULL || strstr(line, "def ") != NULL;
+
+    return at == NULL || defined || (comment != NULL && comment < at) ? NULL
+                                                                      : at + sizeof(call) - 2;
+}
+
+/* In the files of the user's that are on the stack, as far as the trace carries their text. */
+static struct loader find_loader(struct gmt_analysis *analysis, const struct gmt_where *where)
+{
+    struct loader found = {NULL, 0, true};
+
+    for (size_t i = 0; i < where->stack_depth && found.line == 0; i++) {
+        const struct gmt_report_frame *frame = &where->stack[i];
+
+        if (!gmt_frame_is_made(frame) || !gmt_frame_is_own(frame)) {
+            continue;
+        }
+        struct gmt_source_text text = gmt_source_text_load(
+            analysis->timeline->db, analysis->report->arena, frame->file, false);
+        for (size_t k = 0; k < text.line_count; k++) {
+            const char *call = loader_call(text.lines[k]);
+
+            /* One without pinning is the one to change. */
+            if (call != NULL && found.pins) {
+                found = (struct loader){frame->file, (int64_t)k + 1, names_pinning(&text, k, call)};
+            }
+        }
+    }
+    return found;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+static void say_loader(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                       const struct gmt_where *where)
+{
+    struct loader loader = find_loader(analysis, where);
+
+    if (loader.line == 0) {
+        return;
+    }
+    const char *place = gmt_text(analysis, "%s:%" PRId64, base_name(loader.file), loader.line);
+    if (loader.pins) {
+        finding->fix = gmt_text(
+            analysis,
+            "Copy the batch of the DataLoader itself with .to(device, non_blocking=True): it has "
+            "pin_memory=True (%s), and what is copied here is not page-locked, so it was made anew "
+            "from the batch.",
+            place);
+        return;
+    }
+    finding->fix = gmt_text(analysis,
+                            "Give the DataLoader at %s pin_memory=True, and copy its batches with "
+                            ".to(device, non_blocking=True): only from page-locked memory does a "
+                            "copy run beside the program.",
+                            place);
+    finding->sketch = gmt_text(analysis,
+                               "loader = DataLoader(dataset, ..., pin_memory=True)   # %s\n"
+                               "for x, y in loader:\n"
+                               "    x = x.to(device, non_blocking=True)%s%s",
+                               place, where->line > 0 ? "              # " : "",
+                               where->line > 0 ? where->label : "");
+}
+
+static bool is_upload_of_batches(const struct gmt_advice *advice)
+{
+    return advice->rule != NULL && advice->framework == GMT_FRAMEWORK_PYTORCH &&
+           !advice->download &&
+           (strcmp(advice->rule, "GM102") == 0 || strcmp(advice->rule, "GM103") == 0);
+}
+
+void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                        const struct gmt_where *where)
+{
+    static const char *const names[GMT_FRAMEWORKS] = {[GMT_FRAMEWORK_PYTORCH] = "pytorch",
+                                                      [GMT_FRAMEWORK_JAX] = "jax",
+                                                      [GMT_FRAMEWORK_CUPY] = "cupy",
+                                                      [GMT_FRAMEWORK_PYTHON] = "python"};
+    bool library = where->origin != NULL, code = is_about_code(finding->rule);
+    enum gmt_framework framework = library || is_about_launches(finding->rule)
+                                       ? gmt_framework_on_stack(where->stack, where->stack_depth)
+                                       : gmt_framework_of_call(where->stack, where->stack_depth);
+    /* Code of the user's is his to change, whatever framework launches it. */
+    const struct gmt_advice *advice = code && !library
+                                          ? NULL
+                                          : gmt_advice_find(finding->rule, framework, where);
+
+    if (advice != NULL && (advice->rule != NULL || code)) {
+        finding->fix = advice->fix;
+        finding->sketch = advice->sketch;
+        finding->framework = names[framework];
+        if (is_upload_of_batches(advice)) {
+            say_loader(analysis, finding, where);
+        }
+    } else if (framework == GMT_FRAMEWORK_PYTORCH && strcmp(finding->rule, "GM111") == 0 &&
+               finding->note_why == NULL) {
+        finding->note_why = "operations of PyTorch on the GPU take no tensor in memory of the host";
+    } else if (library && code && finding->note_why == NULL) {
+        finding->note_why = gmt_text(
+            analysis,
+            "a kernel of %s: its code and how it is launched are not the program's to change",
+            gmt_origin_label_of(where->origin));
+    }
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the user can do where the code is not his own: the fix in the words of his framework, or a note. */
+#ifndef GMT_ANALYZER_FINDINGS_ADVICE_H
+#define GMT_ANALYZER_FINDINGS_ADVICE_H
+
+#include "analyzer/findings/makers.h"
+#include "analyzer/findings/rule.h"
+
+/*
+ * Gives the finding the fix that fits the framework which made the call at `where`, if the table has one for its rule.
+ * A finding about the code or the launch of a library's kernel, for which there is none, becomes a note.
+ */
+void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                        const struct gmt_where *where);
+
+struct gmt_advice {
+    const char *rule; /* NULL: any that is about the code of a kernel */
+    enum gmt_framework framework;
+    bool download;     /* of copies: device to host */
+    const char *frame; /* a path or function on the stack that it takes; NULL: none */
+    const char
+        *kernel; /* what the kernel's name holds; NULL: anything, and calls that are no kernels */
+    const char *fix, *sketch;
+};
+
+/* NULL: none. `kernel`: its name, NULL: none is meant. */
+const struct gmt_advice *gmt_advice_find(const char *rule, enum gmt_framework framework,
+                                         const struct gmt_where *where);
+
+#endif

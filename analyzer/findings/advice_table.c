@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fixes of rules in the words of frameworks. The first row that fits counts. */
+#include <string.h>
+
+#include "analyzer/findings/advice.h"
+
+#define TORCH GMT_FRAMEWORK_PYTORCH
+#define JAX GMT_FRAMEWORK_JAX
+#define CUPY GMT_FRAMEWORK_CUPY
+
+#define TORCH_PINNED_FIX \
+    "Page-lock what is copied, and copy it with .to(device, non_blocking=True): " \
+    "DataLoader(..., pin_memory=True) gives such batches, tensor.pin_memory() such a tensor."
+#define TORCH_PINNED_SKETCH \
+    "loader = DataLoader(dataset, ..., pin_memory=True)\n" \
+    "for x, y in loader:\n" \
+    "    x = x.to(device, non_blocking=True)"
+#define TORCH_DOWNLOAD_FIX \
+    "Copy into a page-locked tensor that is made once, with non_blocking=True, and synchronize " \
+    "before it is read."
+#define TORCH_DOWNLOAD_SKETCH \
+    "host = torch.empty(result.shape, dtype=result.dtype, pin_memory=True)   # once\n" \
+    "host.copy_(result, non_blocking=True)\n" \
+    "torch.cuda.current_stream().synchronize()   # before host is read"
+#define TORCH_GRAPH_FIX \
+    "Compile the step with torch.compile(mode=\"reduce-overhead\"), which replays it as a CUDA " \
+    "graph, or capture it with torch.cuda.graph; or give the GPU larger batches."
+#define TORCH_GRAPH_SKETCH \
+    "step = torch.compile(step, mode=\"reduce-overhead\")\n" \
+    "for batch in loader:\n" \
+    "    step(batch)    # fixed shapes, no .item() and no .cpu() inside"
+#define TORCH_FUSED_FIX \
+    "Create the optimizer with fused=True: one kernel then updates many parameters."
+#define TORCH_FUSED_SKETCH "optimizer = torch.optim.AdamW(model.parameters(), lr=lr, fused=True)"
+#define TORCH_ZERO_FIX \
+    "Clear gradients with optimizer.zero_grad(set_to_none=True): nothing is launched then."
+#define TORCH_ZERO_SKETCH "optimizer.zero_grad(set_to_none=True)"
+#define TORCH_LAYOUT_FIX \
+    "Give the operation tensors that are contiguous in one memory format: keep the model and its " \
+    "input in torch.channels_last, or call .contiguous() once where a view is used several times."
+#define TORCH_LAYOUT_SKETCH \
+    "model = model.to(memory_format=torch.channels_last)\n" \
+    "x = x.to(device, memory_format=torch.channels_last)"
+#define JAX_JIT_FIX \
+    "Put the whole step, or several by jax.lax.scan, into one function under jax.jit: what is " \
+    "outside of it is dispatched operation by operation."
+#define JAX_JIT_SKETCH \
+    "step = jax.jit(step, donate_argnums=0)\n" \
+    "for batch in batches:\n" \
+    "    state = step(state, batch)"
+#define JAX_PUT_FIX \
+    "Put the next batch on the device before the step of this one is waited for: jax.device_put " \
+    "returns before the copy is done."
+#define JAX_PUT_SKETCH \
+    "ahead = jax.device_put(next(batches))\n" \
+    "for batch in batches:\n" \
+    "    now, ahead = ahead, jax.device_put(batch)\n" \
+    "    state = step(state, now)"
+#define JAX_GET_FIX \
+    "Start the copy with array.copy_to_host_async() as soon as the array is computed, and read " \
+    "it " \
+    "when other work is under way."
+#define JAX_GET_SKETCH "result.copy_to_host_async()\n...\nvalue = np.asarray(result)"
+#define CUPY_GRAPH_FIX \
+    "Capture the launches of an iteration into a CUDA graph (Stream.begin_capture) and launch " \
+    "that, or fuse element-wise operations with cupy.fuse."
+#define CUPY_GRAPH_SKETCH \
+    "with stream:\n" \
+    "    stream.begin_capture()\n" \
+    "    step()\n" \
+    "    graph = stream.end_capture()\n" \
+    "for _ in range(n):\n" \
+    "    graph.launch(stream)"
+#define CUPY_PINNED_FIX \
+    "Keep the host array in page-locked memory, made once with cupyx.empty_pinned, and copy on a " \
+    "stream of its own."
+#define CUPY_PINNED_SKETCH \
+    "host = cupyx.empty_pinned(shape, dtype)   # once, in place of numpy.empty\n" \
+    "device.set(host, stream=stream)"
+#define CUPY_DOWNLOAD_SKETCH \
+    "host = cupyx.empty_pinned(result.shape, result.dtype)   # once\n" \
+    "result.get(stream=stream, out=host)"
+#define PYTHON_GRAPH_FIX \
+    "Capture the launches of an iteration into a CUDA graph once and launch that: " \
+    "torch.compile(mode=\"reduce-overhead\") or torch.cuda.graph in PyTorch, jax.jit around the " \
+    "step in JAX, begin_capture of a stream elsewhere."
+#define CAPTURE_SKETCH \
+    "cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);\n" \
+    "step(stream);                           /* the launches of one iteration */\n" \
+    "cudaStreamEndCapture(stream, &graph);\n" \
+    "cudaGraphInstantiate(&exec, graph, 0);  /* once */\n" \
+    "for (...) cudaGraphLaunch(exec, stream);"
+
+static const struct gmt_advice rows[] = {
+    /* Copies. */
+    {"GM101", TORCH, false, NULL, NULL,
+     "Put what is copied piece by piece into one tensor on the host and copy that once; make "
+     "constants with device=\"cuda\" outside of the loop.",
+     "batch = torch.stack(pieces).to(device)"},
+    {"GM102", TORCH, true, NULL, NULL, TORCH_DOWNLOAD_FIX, TORCH_DOWNLOAD_SKETCH},
+    {"GM102", TORCH, false, NULL, NULL, TORCH_PINNED_FIX, TORCH_PINNED_SKETCH},
+    {"GM103", TORCH, true, NULL, NULL, TORCH_DOWNLOAD_FIX, TORCH_DOWNLOAD_SKETCH},
+    {"GM103", TORCH, false, NULL, NULL, TORCH_PINNED_FIX, TORCH_PINNED_SKETCH},
+    {"GM105", TORCH, false, NULL, NULL,
+     "Copy the tensor once, before the loop, and keep it on the device; what belongs to a module "
+     "is register_buffer's.",
+     "self.register_buffer(\"mask\", mask)   # goes to the device with the module"},
+    {"GM106", TORCH, false, NULL, NULL,
+     "Keep the tensor on the device: do with operations of torch what is done between .cpu() and "
+     ".to(device).",
+     NULL},
+    {"GM107", TORCH, false, NULL, NULL,
+     "Leave out .to(device) of what no operation on the device reads.", NULL},
+    {"GM108", TORCH, true, NULL, NULL, TORCH_DOWNLOAD_FIX, TORCH_DOWNLOAD_SKETCH},
+    {"GM108", TORCH, false, NULL, NULL,
+     "Copy the next batch while this one is computed: DataLoader(..., pin_memory=True, "
+     "num_workers=...), and .to(device, non_blocking=True) on a stream of its own.",
+     "copies = torch.cuda.Stream()\n"
+     "with torch.cuda.stream(copies):\n"
+     "    ahead = batch.to(device, non_blocking=True)\n"
+     "...                                            # the step on the batch before\n"
+     "torch.cuda.current_stream().wait_stream(copies)\n"
+     "ahead.record_stream(torch.cuda.current_stream())"},
+    {"GM109", TORCH, false, NULL, NULL,
+     "Sum on the device and read the sum once: .item(), float() and print of a tensor wait for "
+     "the device each time.",
+     "total = torch.zeros((), device=device)\n"
+     "for batch in loader:\n"
+     "    total += step(batch).detach()\n"
+     "print(total.item())   # once, or every n steps"},
+    {"GM117", TORCH, false, NULL, NULL, "Keep what .cpu() returned and use that again.",
+     "host = result.cpu()   # once"},
+    {"GM207", TORCH, false, NULL, NULL,
+     "Page-lock once: torch.empty(..., pin_memory=True) before the loop, filled with copy_() in "
+     "it; for a loader DataLoader(..., pin_memory=True).",
+     "host = torch.empty(shape, pin_memory=True)   # once\n"
+     "host.copy_(batch)\n"
+     "x = host.to(device, non_blocking=True)"},
+    {"GM102", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
+    {"GM102", JAX, false, NULL, NULL, JAX_PUT_FIX, JAX_PUT_SKETCH},
+    {"GM103", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
+    {"GM103", JAX, false, NULL, NULL, JAX_PUT_FIX, JAX_PUT_SKETCH},
+    {"GM105", JAX, false, NULL, NULL,
+     "Call jax.device_put once, before the loop, and pass the array that it returns.",
+     "table = jax.device_put(table)   # once"},
+    {"GM108", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
+    {"GM108", JAX, false, NULL, NULL, JAX_PUT_FIX, JAX_PUT_SKETCH},
+    {"GM109", JAX, false, NULL, NULL,
+     "Leave the value on the device and read it once, or every n steps: float(), .item() and "
+     "print of an array wait for the device each time.",
+     "losses.append(loss)             # still on the device\n"
+     "...\n"
+     "values = jax.device_get(losses)  # once"},
+    {"GM102", CUPY, true, NULL, NULL, CUPY_PINNED_FIX, CUPY_DOWNLOAD_SKETCH},
+    {"GM102", CUPY, false, NULL, NULL, CUPY_PINNED_FIX, CUPY_PINNED_SKETCH},
+    {"GM103", CUPY, true, NULL, NULL, CUPY_PINNED_FIX, CUPY_DOWNLOAD_SKETCH},
+    {"GM103", CUPY, false, NULL, NULL, CUPY_PINNED_FIX, CUPY_PINNED_SKETCH},
+    {"GM105", CUPY, false, NULL, NULL,
+     "Call cupy.asarray once, before the loop, and keep the array on the device.",
+     "table = cupy.asarray(table)   # once"},
+    {"GM109", CUPY, false, NULL, NULL,
+     "Sum on the device and read the sum once: float(), .item() and cupy.asnumpy wait for the "
+     "device each time.",
+     "total += step()      # a 0-dimensional cupy.ndarray\n"
+     "print(float(total))  # once"},
+    /* Launches. */
+    {"GM506", TORCH, false, "/torch/optim/", NULL, TORCH_FUSED_FIX, TORCH_FUSED_SKETCH},
+    {"GM506", TORCH, false, NULL, NULL,
+     "Fuse the small operations with torch.compile, or give the GPU larger batches.",
+     "model = torch.compile(model)"},
+    {"GM507", TORCH, false, "zero_grad", NULL, TORCH_ZERO_FIX, TORCH_ZERO_SKETCH},
+    {"GM507", TORCH, false, "/torch/optim/", NULL, TORCH_FUSED_FIX, TORCH_FUSED_SKETCH},
+    {"GM507", TORCH, false, NULL, NULL, TORCH_GRAPH_FIX, TORCH_GRAPH_SKETCH},
+    {"GM512", TORCH, false, NULL, NULL, TORCH_GRAPH_FIX, TORCH_GRAPH_SKETCH},
+    {"GM506", JAX, false, NULL, NULL, JAX_JIT_FIX, JAX_JIT_SKETCH},
+    {"GM507", JAX, false, NULL, NULL, JAX_JIT_FIX, JAX_JIT_SKETCH},
+    {"GM512", JAX, false, NULL, NULL, JAX_JIT_FIX, JAX_JIT_SKETCH},
+    {"GM506", CUPY, false, NULL, NULL, CUPY_GRAPH_FIX, CUPY_GRAPH_SKETCH},
+    {"GM507", CUPY, false, NULL, NULL, CUPY_GRAPH_FIX, CUPY_GRAPH_SKETCH},
+    {"GM512", CUPY, false, NULL, NULL, CUPY_GRAPH_FIX, CUPY_GRAPH_SKETCH},
+    {"GM512", GMT_FRAMEWORK_PYTHON, false, NULL, NULL, PYTHON_GRAPH_FIX, CAPTURE_SKETCH},
+    {"GM512", GMT_FRAMEWORK_NONE, false, NULL, NULL,
+     "Capture the launches of an iteration into a CUDA graph once and launch that, or fuse the "
+     "kernels; move what the host computes between launches out of the loop.",
+     CAPTURE_SKETCH},
+    /* Kernels of libraries whose accesses follow from the layout of the user's tensors. */
+    {NULL, TORCH, false, NULL, "nchwToNhwc", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
+    {NULL, TORCH, false, NULL, "nhwcToNchw", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
+    {"GM301", TORCH, false, NULL, "elementwise_kernel", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
+    {"GM302", TORCH, false, NULL, "elementwise_kernel", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
+    {"GM310", TORCH, false, NULL, "elementwise_kernel", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
+};
+
+static bool is_on_stack(const struct gmt_where *where, const char *mark)
+{
+    for (size_t i = 0; i < where->stack_depth; i++) {
+        const struct gmt_report_frame *frame = &where->stack[i];
+
+        if ((frame->file != NULL && strstr(frame->file, mark) != NULL) ||
+            (frame->function != NULL && strstr(frame->function, mark) != NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const struct gmt_advice *gmt_advice_find(const char *rule, enum gmt_framework framework,
+                                         const struct gmt_where *where)
+{
+    bool download = where->api != NULL && strstr(where->api, "DtoH") != NULL;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const struct gmt_advice *row = &rows[i];
+
+        if (row->framework != framework || (row->download && !download) ||
+            (row->rule != NULL && strcmp(row->rule, rule) != 0) ||
+            (row->frame != NULL && !is_on_stack(where, row->frame)) ||
+            (row->kernel != NULL &&
+             (where->kernel == NULL || strstr(where->kernel, row->kernel) == NULL))) {
+            continue;
+        }
+        return row;
+    }
+    return NULL;
+}
