@@ -25,6 +25,9 @@ export interface Where {
   module: string | null;
   api: string | null;
   kernel: string | null;
+  /** As in KernelRow. */
+  kernel_title?: string;
+  origin?: string;
   /** Why the user's function or line is not named, and what helps; absent: it is. */
   note?: string;
   /** Of a kernel that graphs run: how often, and where they are launched. */
@@ -176,6 +179,9 @@ export interface Occupancy {
 }
 export interface KernelRow {
   name: string;
+  /** What reports call it, and who made it where that is a library; not in reports of versions before. */
+  title?: string;
+  origin?: string;
   /** Of the trace. */
   class_id?: number;
   grid: number[];

@@ -43,6 +43,11 @@ test('what a kernel uses of each calibrated rate', () => {
   );
 });
 
+test('a kernel is called by its title, in reports of versions before by its short name', () => {
+  const [titled, before] = kernelsOf(make([row({ title: 'k #2' }), row({})]));
+  assert.deepEqual([titled.short, titled.row.name, before.short], ['k #2', 'k(int)', 'k']);
+});
+
 test('L2 takes sectors in at a rate of its own, where the model has it', () => {
   const model = { rates: { ...rates, write_sectors_per_s: { median: 5e10 } } };
   const [kernel] = kernelsOf(make([row({ counters })], false, model));

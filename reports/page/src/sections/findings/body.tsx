@@ -51,6 +51,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
           <code>{where.kernel}</code>
         </Fact>
       )}
+      {where.origin !== undefined && <Fact name="Made by">{where.origin}</Fact>}
       {where.graph !== undefined && <Fact name="Graphs">{where.graph}</Fact>}
       {where.api !== null && (
         <Fact name="Call">

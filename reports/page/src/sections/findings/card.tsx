@@ -57,7 +57,7 @@ function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: n
 
 /** Where to look: the line, in a kernel that which causes most of it; for kernels their name. */
 function Place({ finding: { where, place } }: { finding: Finding }) {
-  const named = where.kernel ?? where.function;
+  const named = where.kernel_title ?? where.kernel ?? where.function;
   const line = place !== undefined && place.line !== where.line ? place.label : where.label;
   return (
     <p class="finding-place">
@@ -65,7 +65,7 @@ function Place({ finding: { where, place } }: { finding: Finding }) {
       {named !== null && named !== line && (
         <>
           {' in '}
-          <code>{named}</code>
+          <code title={where.kernel ?? undefined}>{named}</code>
         </>
       )}
     </p>

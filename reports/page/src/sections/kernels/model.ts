@@ -117,7 +117,7 @@ export function kernelsOf(payload: Payload): Kernel[] {
     return {
       index,
       row,
-      short: shortName(row.name),
+      short: row.title ?? shortName(row.name),
       shape: `${row.grid.join('×')} blocks of ${row.block.join('×')}`,
       each,
       findings: findings.get(row.name) ?? [],

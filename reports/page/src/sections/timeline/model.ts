@@ -183,7 +183,7 @@ export function buildModel(payload: Payload): Model {
     hostDepth: new Uint8Array(events.rows),
     deviceDepth: new Uint8Array(events.rows),
     copyDepth: new Uint8Array(events.rows),
-    kernels: head.report.kernels.map(({ name }) => shortKernel(name)),
+    kernels: head.report.kernels.map(({ name, title }) => title ?? shortKernel(name)),
     hostLook: host,
     deviceLook: onDevice,
   };
