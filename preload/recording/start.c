@@ -19,6 +19,7 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
+#include "preload/apply/apply.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"
@@ -275,6 +276,10 @@ static bool lock_start(void)
 static void start_locked(void *unused)
 {
     (void)unused;
+    if (gmt_apply_is_wanted()) {
+        gmt_apply_start();
+        refused = true;
+    }
     if (!gmt_started && !refused) {
         if (tables_are_stale) {
             reset_tables();
