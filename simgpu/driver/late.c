@@ -11,6 +11,9 @@ CUresult sim_late_submit(struct sim_stream *stream, const struct sim_node *node,
     enum sim_late_host host = sim_late_host_of(node, blocking);
     if (host == SIM_HOST_STAGES && blocking) {
         sim_late_wait_stream(stream);
+        if (sim_faulted(stream->context)) { /* by what it has waited for */
+            return sim_fault(stream->context, true);
+        }
     }
     struct sim_operation *operation = sim_late_operation(stream, node, host == SIM_HOST_STAGES,
                                                          false);
