@@ -18,6 +18,7 @@
 #include "launcher/program.h"
 #include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
+#include "preload/apply/plan.h"
 #include "preload/session/options.h"
 #include "preload/session/run_note.h"
 
@@ -71,6 +72,17 @@ static int preload_libraries(const char *library, const char *device, const char
     return rc;
 }
 
+/* NVTX loads its tool from a variable only; another tool's value is kept. Nothing is recorded where fixes are applied. */
+static int set_variables(const char *library, const struct gmt_launcher_run *run)
+{
+    const char *plan = getenv(GMT_APPLY_VARIABLE);
+    return setenv(GMT_RUN_VARIABLE, run->value, 1) != 0 ||
+                   ((plan == NULL || plan[0] == '\0') &&
+                    setenv("NVTX_INJECTION64_PATH", library, 0) != 0)
+               ? -1
+               : 0;
+}
+
 static int prepare_environment(const char *program, const struct gmt_launcher_run *run)
 {
     char library[PATH_MAX], device[PATH_MAX * 2 + 64] = "";
@@ -87,7 +99,7 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
                 program);
         return 0;
     }
-    if (traits.is_static && enter_static_program(program, library) != 0) {
+    if (traits.is_static && run != NULL && enter_static_program(program, library) != 0) {
         return -ENOMEM;
     }
     int error = gmt_launcher_wants_software_device()
@@ -96,11 +108,11 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
     if (error != 0) {
         return error;
     }
-    /* NVTX loads its tool from this variable only; another tool's value is kept. */
+    if (run == NULL) { /* only the device, where it has to be */
+        return device[0] != '\0' && preload_libraries("", device, traits.asan) != 0 ? -errno : 0;
+    }
     return preload_libraries(library, device, traits.asan) != 0 ||
-                   setenv(GMT_RUN_VARIABLE, run->value, 1) != 0 ||
-                   setenv("NVTX_INJECTION64_PATH", library, 0) != 0 ||
-                   gmt_launcher_let_asan_start() != 0
+                   set_variables(library, run) != 0 || gmt_launcher_let_asan_start() != 0
                ? -errno
                : 0;
 }
@@ -180,7 +192,7 @@ static int enter_second_run(const char *output)
 /* The command of gmtrace that a word which is no program was likely meant to be, or NULL. */
 static const char *command_near(const char *word)
 {
-    static const char *const commands[] = {"doctor", "calibrate", "help"};
+    static const char *const commands[] = {"try", "apply", "doctor", "calibrate", "help"};
     return gmt_nearest(word, commands, sizeof(commands) / sizeof(commands[0]));
 }
 

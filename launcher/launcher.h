@@ -32,7 +32,7 @@ struct gmt_launcher_run {
 struct gmt_launcher_run gmt_launcher_begin_run(void);
 
 /* Run the program with that name, with the wait status of the
- * program. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
+ * program. run: NULL: without anything of ours in it. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
  * it ended is not known; else the status to exit with, since there was no run. */
 int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
                          const char *second_output, int *status);
@@ -46,6 +46,12 @@ void gmt_launcher_second_run(const char *pattern, const struct gmt_launcher_run 
 void gmt_launcher_preload_of_user(const char *list, bool asan, char *out, size_t bytes);
 /* Let ASan's runtime start in programs that ours is preloaded into, before it. 0 or negative errno. */
 int gmt_launcher_let_asan_start(void);
+
+/* The status to exit with after that wait status. */
+int gmt_launcher_status(int status);
+/* `gmtrace try`, `gmtrace apply`: what fixes gain, and a program with those that are proven. The program's own status. */
+int gmt_launcher_try(char *const argv[]);
+int gmt_launcher_apply(char *const argv[]);
 
 /* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
  * recording itself would fail. */

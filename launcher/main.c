@@ -157,7 +157,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name the program to run (or doctor, calibrate)");
+        argp_error(state, "name the program to run (or try, apply, doctor, calibrate)");
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -176,13 +176,27 @@ static int calibrate(char *const argv[])
     return GMT_EXIT_FAILED;
 }
 
+/* Commands that take the rest of the line. */
+static const struct {
+    const char *name;
+    int (*run)(char *const argv[]);
+} commands[] = {
+    {"try", gmt_launcher_try},
+    {"apply", gmt_launcher_apply},
+    {"doctor", gmt_launcher_doctor},
+    {"calibrate", calibrate},
+};
+
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .args_doc = "PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
+    .args_doc = "PROGRAM [ARGUMENT...]\ntry [OPTION...] [RULE...] PROGRAM [ARGUMENT...]\n"
+                "apply FILE PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
                 "[OPTION...]\nhelp [COMMAND]",
     .doc = "Record the memory traffic of a CUDA program.\v"
            "Commands:\n"
+           "  try        run a program with fixes applied, and measure what they gain\n"
+           "  apply      run it with those that were proven, without recording\n"
            "  doctor     what can be recorded here, and how to fix the rest\n"
            "  calibrate  measure this device, for the prices of gmanalyze\n"
            "  help       this text, or that of a command\n"
@@ -204,13 +218,12 @@ static int help(char *const argv[])
         argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
         return fflush(stdout) == 0 ? 0 : GMT_EXIT_FAILED;
     }
-    if (strcmp(argv[1], "doctor") == 0) {
-        return gmt_launcher_doctor(line);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(argv[1], commands[i].name) == 0) {
+            return commands[i].run(line);
+        }
     }
-    if (strcmp(argv[1], "calibrate") == 0) {
-        return calibrate(line);
-    }
-    gmt_say(stderr, "gmtrace: no command '%s' (doctor, calibrate)\n", argv[1]);
+    gmt_say(stderr, "gmtrace: no command '%s' (try, apply, doctor, calibrate)\n", argv[1]);
     return GMT_EXIT_FAILED;
 }
 
@@ -225,11 +238,10 @@ int main(int argc, char *argv[])
         return GMT_EXIT_FAILED;
     }
     /* A program of that name needs its folder: ./doctor. */
-    if (strcmp(program[0], "doctor") == 0) {
-        return gmt_launcher_doctor(program);
-    }
-    if (strcmp(program[0], "calibrate") == 0) {
-        return calibrate(program);
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+        if (strcmp(program[0], commands[i].name) == 0) {
+            return commands[i].run(program);
+        }
     }
     if (strcmp(program[0], "help") == 0) {
         return help(program);

@@ -9,10 +9,12 @@
 
 #include "launcher/launcher.h"
 #include "launcher/program.h"
+#include "libtrace/base/printable.h"
+#include "preload/apply/plan.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
 
-static int status_of(int status)
+int gmt_launcher_status(int status)
 {
     return WIFSIGNALED(status) ? GMT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -47,6 +49,12 @@ int gmt_launcher_run(char *const argv[])
     int status = 0;
     const char *output = getenv("GMTRACE_OUTPUT");
     bool was_asked = output != NULL && output[0] != '\0';
+    const char *plan = getenv(GMT_APPLY_VARIABLE);
+    if (plan != NULL && plan[0] != '\0') {
+        gmt_say(stderr, "gmtrace: " GMT_APPLY_VARIABLE
+                        " is set: nothing would be recorded; unset it, or use gmtrace apply\n");
+        return GMT_EXIT_FAILED;
+    }
     gmt_options_load();
     if (gmt_launcher_check_outputs() != 0) {
         return GMT_EXIT_FAILED;
@@ -61,7 +69,7 @@ int gmt_launcher_run(char *const argv[])
         gmt_options.deep != GMT_DEEP_PHASE) {
         gmt_launcher_second_run(gmt_options.output, &run, argv);
     }
-    int result = failure < 0 ? GMT_EXIT_FAILED : status_of(status);
+    int result = failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_status(status);
     enum gmt_launcher_outcome outcome = gmt_launcher_report(gmt_options.output, &run, argv[0],
                                                             was_asked && result == 0);
     bool is_failure = outcome == GMT_OUTCOME_FAILED ||

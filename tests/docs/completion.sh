@@ -65,6 +65,8 @@ if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
     offers 'sim' gmtrace --device = s
     offers 'light' gmtrace -c l
     offers 'doctor' gmtrace -c light docto
+    offered gmtrace tr | grep -x try >/dev/null || fail "try is not offered"
+    offered gmtrace appl | grep -x apply >/dev/null || fail "apply is not offered"
     offered gmtrace ca | grep -x cat >/dev/null || fail "no program is offered"
     offers '' gmtrace --device sim ./app -
 fi

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `gmtrace apply`: runs a program with the fixes that `gmtrace try` has proven on it, unrecorded. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/program.h"
+#include "libtrace/base/printable.h"
+#include "preload/apply/note.h"
+#include "preload/apply/plan.h"
+
+static const char usage[] = "Usage: gmtrace apply FILE [--] PROGRAM [ARGUMENT...]\n";
+
+/* Why a fix of the plan is not applied; NULL: it is. */
+static const char *reason_against(enum gmt_fix_state state)
+{
+    switch (state) {
+    case GMT_FIX_PROVEN: return NULL;
+    case GMT_FIX_TRIED:
+        return "not all of its results could be compared, or its gain is not proven";
+    case GMT_FIX_DIFFERS: return "results differed with it";
+    case GMT_FIX_NO_GAIN: return "it gains nothing";
+    default: return "it is not proven";
+    }
+}
+
+static bool look_at(const char *path, const struct gmt_plan *plan)
+{
+    unsigned proven = 0;
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        const char *against = reason_against(plan->states[i]);
+        proven += plan->states[i] == GMT_FIX_PROVEN;
+        if (plan->states[i] != GMT_FIX_ABSENT && against != NULL) {
+            gmt_say(stderr, "gmtrace: %s is not applied: %s\n", gmt_fixes[i].name, against);
+        }
+    }
+    if (proven == 0) {
+        gmt_say(stderr, "gmtrace: '%s' has no proven fix\n", path);
+    }
+    return proven != 0;
+}
+
+/* Why the file is no plan for this program; NULL: it is one. */
+static const char *read_plan(const char *path, const char *program, struct gmt_plan *plan,
+                             char *why, size_t bytes)
+{
+    char hash[33], file[PATH_MAX];
+    const char *wrong = gmt_plan_read(path, plan, why, bytes);
+    gmt_program_find(program, file);
+    gmt_plan_hash_file(file, hash);
+    bool is_another = file[0] != '\0' && strcmp(hash, plan->hash) != 0;
+    return wrong != NULL ? wrong
+           : is_another  ? "it is for another program, or another build of it"
+                         : NULL;
+}
+
+/* The variables that the library looks at. The program may change its folder before it does. */
+static bool set_variables(const char *path)
+{
+    char *whole = realpath(path, NULL);
+    bool set = whole != NULL && setenv(GMT_APPLY_VARIABLE, whole, 1) == 0 &&
+               unsetenv(GMT_TRY_VARIABLE) == 0;
+    free(whole);
+    return set;
+}
+
+int gmt_launcher_apply(char *const argv[])
+{
+    struct gmt_plan plan;
+    char why[128];
+    int status = 0;
+    if (argv[1] != NULL && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
+        gmt_say(stdout, "%s", usage);
+        gmt_say(stdout,
+                "Runs PROGRAM with the fixes that gmtrace try has proven on it and wrote to "
+                "FILE, and records nothing. GMTRACE_APPLY=FILE with libgmtrace.so "
+                "preloaded does the same.\n");
+        return 0;
+    }
+    size_t at = argv[1] != NULL ? 2 : 1;
+    at += argv[at] != NULL && strcmp(argv[at], "--") == 0;
+    if (argv[at] == NULL) {
+        gmt_say(stderr, "gmtrace: apply: name a plan and the program to run\n%s", usage);
+        return GMT_EXIT_FAILED;
+    }
+    const char *wrong = read_plan(argv[1], argv[at], &plan, why, sizeof(why));
+    if (wrong != NULL) {
+        gmt_say(stderr, "gmtrace: '%s': %s\n", argv[1], wrong);
+        return GMT_EXIT_FAILED;
+    }
+    if (!look_at(argv[1], &plan) || !set_variables(argv[1])) {
+        return GMT_EXIT_FAILED;
+    }
+    struct gmt_launcher_run run = gmt_launcher_begin_run();
+    int failure = gmt_launcher_execute(&argv[at], &run, NULL, &status);
+    return failure > 0 ? failure : failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_status(status);
+}

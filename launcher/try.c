@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `gmtrace try`: runs a program with and without fixes in turns, and says what they gain and whether results are equal. */
+#include "launcher/try.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/program.h"
+#include "libtrace/base/printable.h"
+
+enum { LEAST_TURNS = 6 };   /* with fewer no interval holds the median with 95 % */
+#define NARROW 0.01         /* of the run: half the width of an interval that is narrow enough */
+#define MOST_UNCHECKED 0.05 /* of the bytes that return to the host: with more nothing is proven */
+#define STANDARD_FOR_S 60.0
+
+static const char usage[] =
+    "Usage: gmtrace [--device sim] try [OPTION...] [RULE|FIX...] [--] PROGRAM [ARGUMENT...]\n";
+
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- options ------------------------------------------------------------------------------------ */
+
+static void print_help(void)
+{
+    gmt_say(stdout, "%s", usage);
+    gmt_say(stdout, "Runs PROGRAM with and without fixes that need no change of it, in turns, and "
+                    "prints what each gains, what it was applied to, and whether all that comes "
+                    "back to the host is equal.\n");
+    gmt_say(stdout, "  --turns N     so many pairs of runs; standard: until the interval is "
+                    "narrow, or --for is used up\n");
+    gmt_say(stdout, "  --for TIME    for all runs together, as 60s or 5m (standard: 60s)\n");
+    gmt_say(stdout, "  --trace FILE  a trace of PROGRAM: prints what gmanalyze predicts beside\n");
+    gmt_say(stdout, "  -o, --output FILE  the plan for gmtrace apply (standard: try.plan)\n");
+    gmt_say(stdout, "  --json        the report as JSON on standard output, in place of what "
+                    "PROGRAM prints there\n");
+    gmt_say(stdout, "Fixes, and the rules whose findings they repair:\n");
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        const struct gmt_fix_row *row = &gmt_fixes[i];
+        gmt_say(stdout, "  %s%s%s%s: %s\n", row->name, row->rules[0] != '\0' ? " (" : "",
+                row->rules, row->rules[0] != '\0' ? ")" : "", row->what);
+    }
+}
+
+static bool parse_time(const char *text, double *seconds)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    double unit = strcmp(end, "m") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
+    bool good = end != text && (*end == '\0' || strcmp(end, "s") == 0 || unit > 1);
+    *seconds *= unit;
+    return good && *seconds > 0 && *seconds <= 1e6;
+}
+
+static bool parse_turns(const char *text, unsigned *turns)
+{
+    char *end;
+    long value = strtol(text, &end, 10);
+    *turns = (unsigned)value;
+    return end != text && *end == '\0' && value >= 1 && value <= GMT_TRY_MOST_TURNS;
+}
+
+/* An option with a value: "--name value" or "--name=value". NULL: it is another, or has none. */
+static const char *value_of(const char *name, char *const argv[], size_t *at)
+{
+    size_t length = strlen(name);
+    if (strcmp(argv[*at], name) == 0 && argv[*at + 1] != NULL) {
+        return argv[++*at];
+    }
+    return strncmp(argv[*at], name, length) == 0 && argv[*at][length] == '='
+               ? argv[*at] + length + 1
+               : NULL;
+}
+
+static bool is_rule(const char *word)
+{
+    return strlen(word) == 5 && strncmp(word, "GM", 2) == 0 && strspn(word + 2, "0123456789") == 3;
+}
+
+/* Chooses the fixes of that name, or of that rule. False: the word is neither. */
+static bool choose(const char *word, struct gmt_try_options *options)
+{
+    bool any = false;
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        bool is_meant = strcmp(word, gmt_fixes[i].name) == 0 ||
+                        (is_rule(word) && strstr(gmt_fixes[i].rules, word) != NULL);
+        options->wanted[i] = options->wanted[i] || is_meant;
+        any = any || is_meant;
+    }
+    return any;
+}
+
+/* 1: an option, 0: none, -1: a wrong one, which is said. */
+static int parse_option(char *const argv[], size_t *at, struct gmt_try_options *options)
+{
+    const char *word = argv[*at], *value;
+    if (word[0] != '-' || word[1] == '\0') {
+        return 0;
+    }
+    if (strcmp(word, "--json") == 0) {
+        options->json = true;
+        return 1;
+    }
+    if ((value = value_of("--turns", argv, at)) != NULL) {
+        if (!parse_turns(value, &options->turns)) {
+            gmt_say(stderr, "gmtrace: --turns takes a number from 1 to %d, not '%s'\n",
+                    GMT_TRY_MOST_TURNS, value);
+            return -1;
+        }
+        return 1;
+    }
+    if ((value = value_of("--for", argv, at)) != NULL) {
+        if (!parse_time(value, &options->for_s)) {
+            gmt_say(stderr, "gmtrace: --for takes a time as 60s or 5m, not '%s'\n", value);
+            return -1;
+        }
+        return 1;
+    }
+    if ((value = value_of("--trace", argv, at)) != NULL) {
+        options->trace = value;
+        return 1;
+    }
+    if ((value = value_of("--output", argv, at)) != NULL ||
+        (value = value_of("-o", argv, at)) != NULL) {
+        options->output = value;
+        return 1;
+    }
+    gmt_say(stderr, "gmtrace: try: '%s' is no option of it, or has no value\n%s", word, usage);
+    return -1;
+}
+
+/* 0; -1: nothing more to do, and `status` says how it ended. */
+static int parse(char *const argv[], struct gmt_try_options *options, int *status)
+{
+    bool any = false, ended = false;
+    size_t at = 1;
+    *status = GMT_EXIT_FAILED;
+    *options = (struct gmt_try_options){.for_s = STANDARD_FOR_S, .output = "try.plan"};
+    options->on_software = gmt_launcher_wants_software_device();
+    for (; argv[at] != NULL && !ended; at++) {
+        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
+            print_help();
+            *status = 0;
+            return -1;
+        }
+        if (strcmp(argv[at], "--") == 0) {
+            ended = true;
+            continue;
+        }
+        int is_option = parse_option(argv, &at, options);
+        if (is_option < 0) {
+            return -1;
+        }
+        if (is_option == 0 && choose(argv[at], options)) {
+            any = true;
+        } else if (is_option == 0 && is_rule(argv[at])) {
+            gmt_say(stderr, "gmtrace: no fix for %s can be tried (gmtrace try --help lists them)\n",
+                    argv[at]);
+            return -1;
+        } else if (is_option == 0) {
+            break;
+        }
+    }
+    options->program = &argv[at];
+    for (unsigned i = 0; i < GMT_FIX_COUNT && !any; i++) {
+        options->wanted[i] = true;
+    }
+    if (argv[at] == NULL) {
+        gmt_say(stderr, "gmtrace: try: name the program to run\n%s", usage);
+        return -1;
+    }
+    return 0;
+}
+
+/* ---- runs --------------------------------------------------------------------------------------- */
+
+static const bool no_fix[GMT_FIX_COUNT];
+
+static bool was_interrupted(int status)
+{
+    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
+}
+
+/* The untouched runs that others are compared with. 0, or the status to exit with. */
+static int run_reference(const struct gmt_try_options *options, struct gmt_try_reference *reference)
+{
+    struct gmt_try_run runs[GMT_TRY_CHECKS] = {{.note_fd = -1}};
+    int failure = 0;
+    unsigned made = 0;
+    for (; made < GMT_TRY_CHECKS && failure == 0; made++) {
+        failure = gmt_try_execute(options, made == 0 ? GMT_TRY_SHOWN : GMT_TRY_CHECKED, no_fix,
+                                  &runs[made]);
+        if (failure == 0 && was_interrupted(runs[made].status)) {
+            failure = GMT_EXIT_SIGNAL + WTERMSIG(runs[made].status);
+        }
+        if (failure == 0 && made == 0 && !options->json) {
+            (void)gmt_try_show_output(stdout);
+        }
+    }
+    if (failure == 0 && runs[0].note->processes == 0) {
+        gmt_say(stderr, "gmtrace: '%s' made no CUDA call: there is nothing to try\n",
+                options->program[0]);
+        failure = GMT_EXIT_FAILED;
+    }
+    if (failure == 0 && gmt_try_reference_make(runs, reference) != 0) {
+        failure = GMT_EXIT_FAILED;
+    }
+    for (unsigned i = 0; i < made; i++) {
+        gmt_try_run_free(&runs[i]);
+    }
+    return failure;
+}
+
+static void take_counts(const struct gmt_try_run *run, struct gmt_try_outcome *outcome)
+{
+    for (uint32_t p = 0; p < run->note->processes && p < GMT_TRY_PROCESSES; p++) {
+        for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
+            const struct gmt_fix_counts *of = &run->note->process[p].fixes[fix];
+            struct gmt_fix_counts *sum = &outcome->counts[fix];
+            sum->calls += of->calls;
+            sum->bytes += of->bytes;
+            sum->passed_bytes += of->passed_bytes;
+            for (unsigned i = 0; i < GMT_REFUSAL_COUNT; i++) {
+                sum->refused[i] += of->refused[i];
+                sum->refused_bytes[i] += of->refused_bytes[i];
+            }
+        }
+    }
+}
+
+static void compare(const struct gmt_try_reference *reference, const struct gmt_try_run *run,
+                    struct gmt_try_outcome *outcome)
+{
+    if (!outcome->differs &&
+        !gmt_try_equals(reference, run, outcome->difference, sizeof(outcome->difference))) {
+        outcome->differs = true;
+    }
+}
+
+static int check_outcome(const struct gmt_try_options *options,
+                         const struct gmt_try_reference *reference, struct gmt_try_outcome *outcome)
+{
+    struct gmt_try_run run;
+    int failure = gmt_try_execute(options, GMT_TRY_CHECKED, outcome->fixes, &run);
+    if (failure == 0 && was_interrupted(run.status)) {
+        failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
+    }
+    if (failure == 0) {
+        take_counts(&run, outcome);
+        compare(reference, &run, outcome);
+    }
+    gmt_try_run_free(&run);
+    return failure;
+}
+
+/* Is it worth its time? One whose results differ has ended, and one that is applied to nothing gains nothing. */
+static bool is_timed(const struct gmt_try_outcome *outcome)
+{
+    uint64_t calls = 0;
+    for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
+        calls += outcome->counts[fix].calls;
+    }
+    return !outcome->differs && calls != 0;
+}
+
+/* One run for its time. outcome: NULL: untouched. 0, or the status to exit with. */
+static int run_timed(const struct gmt_try_options *options,
+                     const struct gmt_try_reference *reference, struct gmt_try_outcome *outcome,
+                     double *seconds)
+{
+    struct gmt_try_run run;
+    int failure = gmt_try_execute(options, outcome == NULL ? GMT_TRY_UNTOUCHED : GMT_TRY_TIMED,
+                                  outcome != NULL ? outcome->fixes : no_fix, &run);
+    if (failure == 0 && was_interrupted(run.status)) {
+        failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
+    }
+    if (failure == 0 && outcome != NULL) {
+        compare(reference, &run, outcome);
+    }
+    *seconds = run.seconds;
+    gmt_try_run_free(&run);
+    return failure;
+}
+
+/* One pair of runs of each; the order changes from turn to turn, so that what drifts favours none. */
+static int run_turn(struct gmt_try_report *report, double *untouched_s)
+{
+    double seconds[GMT_TRY_SETS] = {0};
+    size_t sets = report->count + 1;
+    int failure = 0;
+    for (size_t i = 0; i < sets && failure == 0; i++) {
+        size_t at = (i + report->turns) % sets; /* the last one is untouched */
+        bool untouched = at == report->count;
+        if (untouched || is_timed(&report->outcomes[at])) {
+            failure = run_timed(report->options, report->reference,
+                                untouched ? NULL : &report->outcomes[at], &seconds[at]);
+        }
+    }
+    *untouched_s = seconds[report->count];
+    for (size_t i = 0; i < report->count; i++) {
+        report->outcomes[i].differences[report->turns] = *untouched_s - seconds[i];
+    }
+    return failure;
+}
+
+static bool all_narrow(const struct gmt_try_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        const struct gmt_try_outcome *outcome = &report->outcomes[i];
+        struct gmt_try_gain gain = gmt_try_gain_of(outcome->differences, report->turns);
+        if (is_timed(outcome) && (report->turns < LEAST_TURNS ||
+                                  gain.high_s - gain.low_s > 2 * NARROW * report->untouched_s)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool any_timed(const struct gmt_try_report *report)
+{
+    bool any = false;
+    for (size_t i = 0; i < report->count; i++) {
+        any = any || is_timed(&report->outcomes[i]);
+    }
+    return any && !report->options->on_software;
+}
+
+static int run_turns(struct gmt_try_report *report, double began_s)
+{
+    const struct gmt_try_options *options = report->options;
+    double untouched_s[GMT_TRY_MOST_TURNS];
+    unsigned most = options->turns != 0 ? options->turns : GMT_TRY_MOST_TURNS;
+    report->stopped = "";
+    while (any_timed(report) && report->turns < most && report->stopped[0] == '\0') {
+        double turn_began_s = now_s();
+        int failure = run_turn(report, &untouched_s[report->turns]);
+        if (failure != 0) {
+            return failure;
+        }
+        report->turns++;
+        report->untouched_s = gmt_try_median(untouched_s, report->turns);
+        double now = now_s();
+        if (options->turns == 0 && all_narrow(report)) {
+            report->stopped = "the intervals are narrow";
+        } else if (options->turns == 0 && now - began_s + (now - turn_began_s) > options->for_s) {
+            report->stopped = "the time is used";
+        }
+    }
+    return 0;
+}
+
+/* ---- what came of it ---------------------------------------------------------------------------- */
+
+/* Could enough be compared to say that results are equal? */
+static bool is_compared(const struct gmt_try_reference *reference)
+{
+    double all = (double)(reference->bytes + reference->unchecked_bytes);
+    return reference->unseen == 0 && reference->status_agrees &&
+           (double)reference->unchecked_bytes <= MOST_UNCHECKED * all;
+}
+
+static void judge(const struct gmt_try_report *report, struct gmt_try_outcome *outcome)
+{
+    bool timed = is_timed(outcome), compared = is_compared(report->reference);
+    outcome->gain = gmt_try_gain_of(outcome->differences, timed ? report->turns : 0);
+    outcome->state = GMT_FIX_TRIED;
+    if (outcome->differs) {
+        outcome->state = GMT_FIX_DIFFERS;
+        outcome->why = "results are not those of untouched runs; it is never applied";
+    } else if (!timed) {
+        outcome->state = GMT_FIX_NO_GAIN;
+        outcome->why = "it was applied to nothing";
+    } else if (report->options->on_software) {
+        outcome->why = compared ? "results are equal; the software device has no times, so no gain "
+                                  "is known"
+                                : "what could be compared is equal, too much could not be; the "
+                                  "software device has no times";
+    } else if (outcome->gain.low_s <= 0) {
+        outcome->state = GMT_FIX_NO_GAIN;
+        outcome->why = compared ? "results are equal; no gain is shown"
+                                : "what could be compared is equal; no gain is shown";
+    } else if (!compared) {
+        outcome->why = "what could be compared is equal; too much could not be";
+    } else if (outcome->gain.coverage < 0.95) {
+        outcome->why = "results are equal; with fewer than 6 pairs of runs a gain is not proven";
+    } else {
+        outcome->state = GMT_FIX_PROVEN;
+        outcome->why = "results are equal, and the gain is no accident";
+    }
+}
+
+/* All fixes together first, then each by itself. Returns how many sets. */
+static size_t make_sets(const struct gmt_try_options *options,
+                        struct gmt_try_outcome outcomes[static GMT_TRY_SETS])
+{
+    size_t wanted = 0, count = 0;
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        wanted += options->wanted[i];
+    }
+    if (wanted > 1) {
+        outcomes[count].name = "all";
+        memcpy(outcomes[count++].fixes, options->wanted, sizeof(options->wanted));
+    }
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        if (options->wanted[i]) {
+            struct gmt_try_outcome *outcome = &outcomes[count++];
+            outcome->name = gmt_fixes[i].name;
+            outcome->fixes[i] = true;
+            outcome->has_prediction = options->trace != NULL &&
+                                      gmt_try_predict(options->trace, (enum gmt_fix)i, outcome);
+        }
+    }
+    return count;
+}
+
+static int report_all(const struct gmt_try_report *report)
+{
+    int error = gmt_try_write_plan(report);
+    if (report->options->json) {
+        error = gmt_try_print_json(report) != 0 ? -EIO : error;
+    } else {
+        gmt_try_print(report);
+    }
+    if (error != 0) {
+        gmt_say(stderr, "gmtrace: cannot write '%s': %s\n", report->options->output,
+                strerror(-error));
+        return GMT_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < report->count; i++) {
+        if (report->outcomes[i].state == GMT_FIX_PROVEN) {
+            gmt_say(stderr, "gmtrace: to keep what is proven: gmtrace apply %s %s\n",
+                    report->options->output, report->options->program[0]);
+            break;
+        }
+    }
+    return 0;
+}
+
+/* Programs that nothing can be preloaded into cannot be tried. */
+static bool can_be_tried(const char *program)
+{
+    struct gmt_program traits = gmt_program_look(program);
+    if (traits.is_static || traits.is_musl) {
+        gmt_say(stderr,
+                "gmtrace: nothing can be preloaded into %s: fixes cannot be applied to it\n",
+                program);
+    }
+    return !traits.is_static && !traits.is_musl;
+}
+
+int gmt_launcher_try(char *const argv[])
+{
+    struct gmt_try_options options;
+    struct gmt_try_reference reference = {0};
+    static struct gmt_try_outcome outcomes[GMT_TRY_SETS];
+    int status;
+    if (parse(argv, &options, &status) != 0) {
+        return status;
+    }
+    if (!can_be_tried(options.program[0])) {
+        return GMT_EXIT_FAILED;
+    }
+    struct gmt_try_report report = {
+        .options = &options, .reference = &reference, .outcomes = outcomes, .stopped = ""};
+    report.count = make_sets(&options, outcomes);
+    double began_s = now_s();
+    int failure = run_reference(&options, &reference);
+    for (size_t i = 0; i < report.count && failure == 0; i++) {
+        failure = check_outcome(&options, &reference, &outcomes[i]);
+    }
+    if (failure == 0) {
+        failure = run_turns(&report, began_s);
+    }
+    if (failure == 0) {
+        for (size_t i = 0; i < report.count; i++) {
+            judge(&report, &outcomes[i]);
+        }
+        failure = report_all(&report);
+    }
+    status = reference.status;
+    gmt_try_reference_free(&reference);
+    return failure != 0 ? failure : gmt_launcher_status(status);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What gmanalyze predicts of a trace that the fix brings: the savings of the findings that it repairs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/try.h"
+
+/* What gmanalyze prints of the trace as JSON; NULL: nothing. */
+static json_t *ask(const char *trace)
+{
+    char path[PATH_MAX];
+    const char *const arguments[] = {"gmanalyze", "--format=json", "--top=0", "--", trace, NULL};
+    posix_spawn_file_actions_t actions;
+    int ends[2], status = 0;
+    pid_t child;
+    if (gmt_launcher_part("gmanalyze", path, sizeof(path)) != 0 || pipe2(ends, O_CLOEXEC) != 0) {
+        return NULL;
+    }
+    FILE *answer = fdopen(ends[0], "r");
+    bool ready = answer != NULL && posix_spawn_file_actions_init(&actions) == 0;
+    bool started = ready &&
+                   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO) == 0 &&
+                   posix_spawn(&child, path, &actions, NULL, (char *const *)arguments, environ) ==
+                       0;
+    close(ends[1]);
+    json_t *report = started ? json_loadf(answer, JSON_DISABLE_EOF_CHECK, NULL) : NULL;
+    if (answer != NULL) {
+        (void)fclose(answer);
+    } else {
+        close(ends[0]);
+    }
+    if (ready) {
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    while (started && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return report;
+}
+
+static double seconds(const json_t *saving, const char *name)
+{
+    return json_number_value(json_object_get(saving, name)) / 1e9;
+}
+
+/* Adds up those of the list; false: there was none with a price. */
+static bool add_savings(const json_t *list, enum gmt_fix fix, struct gmt_try_outcome *outcome)
+{
+    bool any = false;
+    size_t i;
+    json_t *finding;
+    json_array_foreach(list, i, finding)
+    {
+        const char *rule = json_string_value(json_object_get(finding, "rule"));
+        const json_t *saving = json_object_get(finding, "saving");
+        if (rule != NULL && strstr(gmt_fixes[fix].rules, rule) != NULL &&
+            json_is_number(json_object_get(saving, "best_ns"))) {
+            any = true;
+            outcome->predicted_low_s += seconds(saving, "low_ns");
+            outcome->predicted_s += seconds(saving, "best_ns");
+            outcome->predicted_high_s += seconds(saving, "high_ns");
+        }
+    }
+    return any;
+}
+
+bool gmt_try_predict(const char *trace, enum gmt_fix fix, struct gmt_try_outcome *outcome)
+{
+    json_t *report = ask(trace);
+    bool found = add_savings(json_object_get(report, "findings"), fix, outcome);
+    bool notes = add_savings(json_object_get(report, "notes"), fix, outcome);
+    json_decref(report);
+    return found || notes;
+}

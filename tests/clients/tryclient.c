@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * tryclient MODE [STATUS]: a program with pageable copies, for `gmtrace try` and `gmtrace apply`. What it does besides is its MODE:
+ *
+ *   copies    nothing                     small    its copies are too small for a fix
+ *   random    its results vary            noisy    its standard output varies
+ *   differs   its results are others when a fix is on
+ *   managed   it has managed memory       locked   it copies into page-locked memory, and waits for the stream
+ *   event     ... and waits for an event  killed   it is ended by SIGKILL
+ *   nothing   it makes no CUDA call       forks    a child does it first
+ *   kernel    it launches kernels, one with shared memory and one without
+ *   gone      memory that a copy goes to is gone with its context before anybody waits, managed memory is copied to, streams end
+ */
+#include <cuda.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BYTES ((size_t)4 << 20)
+
+static const char *mode;
+
+static void ok(CUresult result, const char *call)
+{
+    if (result != CUDA_SUCCESS) {
+        fprintf(stderr, "%s: error %d\n", call, (int)result);
+        exit(99);
+    }
+}
+#define OK(call) ok((call), #call)
+
+static bool is(const char *name)
+{
+    return strcmp(mode, name) == 0;
+}
+
+/* Does the plan that the library reads have a fix? */
+static bool sees_fix(void)
+{
+    const char *path = getenv("GMTRACE_APPLY");
+    char text[1024] = "";
+    FILE *file = path != NULL ? fopen(path, "r") : NULL;
+    if (file != NULL) {
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+    }
+    return strstr(text, "\nfix ") != NULL;
+}
+
+static uint64_t sum_of(const uint8_t *bytes, size_t count)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum = sum * 31 + bytes[i];
+    }
+    return sum;
+}
+
+static void copy(unsigned turn)
+{
+    size_t bytes = is("small") ? 4096 : BYTES;
+    uint8_t *up = malloc(bytes), *down = malloc(bytes);
+    CUdeviceptr memory;
+    memset(up, (int)turn + (is("random") ? (int)getpid() : 0), bytes);
+    up[bytes - 1] = is("differs") && turn == 2 && sees_fix() ? 1 : 2;
+    OK(cuMemAlloc(&memory, bytes));
+    OK(cuMemcpyHtoD(memory, up, bytes));
+    memset(up, 0, bytes);
+    OK(cuMemcpyDtoH(down, memory, bytes));
+    if (!is("random")) {
+        printf("%016llx\n", (unsigned long long)sum_of(down, bytes));
+    }
+    OK(cuMemFree(memory));
+    free(up);
+    free(down);
+}
+
+static void copy_locked(void)
+{
+    void *host;
+    CUdeviceptr memory;
+    CUstream stream;
+    CUevent event;
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    OK(cuMemHostAlloc(&host, 4 * BYTES, 0));
+    OK(cuMemAlloc(&memory, 4 * BYTES));
+    OK(cuMemsetD8Async(memory, 5, 4 * BYTES, stream));
+    OK(cuMemcpyDtoHAsync(host, memory, 4 * BYTES, stream));
+    OK(cuEventRecord(event, stream));
+    OK(is("locked") ? cuStreamSynchronize(stream) : cuEventSynchronize(event));
+    OK(cuMemFreeHost(host));
+}
+
+/* Nothing of this may be read later. */
+static void lose(void)
+{
+    CUcontext context, before;
+    void *host;
+    CUdeviceptr memory, managed;
+    CUstream stream;
+    OK(cuCtxGetCurrent(&before));
+#if CUDA_VERSION >= 13000
+    OK(cuCtxCreate(&context, NULL, 0, 0));
+#else
+    OK(cuCtxCreate(&context, 0, 0));
+#endif
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemAlloc(&memory, BYTES));
+    OK(cuMemsetD8(memory, 6, BYTES));
+    OK(cuMemHostAlloc(&host, BYTES, 0));
+    OK(cuMemAllocManaged(&managed, BYTES, CU_MEM_ATTACH_GLOBAL));
+    OK(cuMemcpyDtoHAsync((void *)(uintptr_t)managed, memory, BYTES, NULL));
+    OK(cuMemFree(managed));
+    OK(cuMemcpyDtoHAsync(host, memory, BYTES, stream));
+    OK(cuStreamDestroy(stream));
+    OK(cuMemcpyDtoHAsync(host, memory, BYTES, NULL));
+    OK(cuCtxDestroy(context));
+    OK(cuCtxSetCurrent(before));
+    OK(cuStreamSynchronize(NULL));
+    OK(cuCtxSynchronize());
+}
+
+static void launch(void)
+{
+    static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
+                              ".visible .entry plain()\n{\n ret;\n}\n"
+                              ".visible .entry shares()\n{\n .shared .align 4 .b8 tile[1024];\n"
+                              " .reg .b32 %r<2>;\n mov.u32 %r1, 1;\n st.shared.u32 [tile], %r1;\n"
+                              " ret;\n}\n";
+    CUmodule module;
+    OK(cuModuleLoadData(&module, ptx));
+    for (int i = 0; i < 3; i++) {
+        CUfunction kernel;
+        OK(cuModuleGetFunction(&kernel, module, i % 2 == 0 ? "plain" : "shares"));
+        OK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, NULL, NULL, NULL));
+    }
+    OK(cuCtxSynchronize());
+}
+
+int main(int argc, char **argv)
+{
+    CUcontext context;
+    CUdeviceptr managed;
+    mode = argc > 1 ? argv[1] : "copies";
+    int status = argc > 2 ? atoi(argv[2]) : 0;
+    if (is("nothing")) {
+        return status;
+    }
+    if (is("forks")) {
+        pid_t child = fork();
+        int ended = 0;
+        if (child != 0 && (waitpid(child, &ended, 0) != child || ended != 0)) {
+            return 98;
+        }
+        status = child == 0 ? 0 : status;
+    }
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&context, 0));
+    OK(cuCtxSetCurrent(context));
+    for (unsigned turn = 0; turn < 4; turn++) {
+        copy(turn);
+    }
+    if (is("noisy")) {
+        printf("%ld\n", (long)getpid());
+    }
+    if (is("kernel")) {
+        launch();
+    }
+    if (is("gone")) {
+        lose();
+    }
+    if (is("managed")) {
+        OK(cuMemAllocManaged(&managed, 64, CU_MEM_ATTACH_GLOBAL));
+    }
+    if (is("locked") || is("event")) {
+        copy_locked();
+    }
+    fflush(stdout);
+    if (is("killed")) {
+        (void)raise(SIGKILL);
+    }
+    return status;
+}

@@ -1,0 +1,158 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# `gmtrace try` and `gmtrace apply`: what is compared and what is not, what a plan says, who is refused, and that the program is as it was.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+client=$CLIENTS/tryclient
+gmtrace=$GMT_BUILD/bin/gmtrace
+unset GMTRACE_COLLECT
+
+# tries NAME STATUS MODE OPTION...: on the software device; one fix, unless `fix` says otherwise.
+fix=pageable-staging
+tries() {
+    local name=$1 status=$2 mode=$3
+    shift 3
+    run "$name" "$gmtrace" --device sim try -o "$name.plan" "$@" ${fix:+"$fix"} "$client" "$mode" 3
+    equal "$name: exit status" "$status" "$(cat "$name.status")"
+}
+said() { grep -qF -- "$2" "$1.err" || fail "$1: it does not say '$2': $(cat "$1.err")"; }
+state() { sed -nE 's/^fix pageable-staging //p' "$1.plan"; }
+
+LD_LIBRARY_PATH=$SIM_LIB run bare "$client" copies 3
+
+# The program's output and status are its own, its files are what they were, and nothing is recorded.
+tries copies 3 copies
+same "standard output" bare.out copies.out
+equal "state" tried "$(state copies)"
+said copies 'applied to 8 copies, 32.0 MiB'
+said copies 'compared: 4 copies to the host, 16.0 MiB; the exit status and standard output'
+[ ! -e trace.db ] || fail "a trace was written"
+
+# What differs ends the fix, and is named.
+tries differs 3 differs
+equal "state" differs "$(state differs)"
+said differs 'RESULTS DIFFER: download 3 of thread 1 of process 1 (4194304 bytes) has other bytes'
+
+# What cannot be compared is counted, and nothing is called equal then.
+tries random 3 random
+said random 'unchecked: 4 of 4 copies to the host, 16.0 MiB'
+said random 'what could be compared is equal, too much could not be'
+tries noisy 3 noisy
+said noisy 'unchecked: standard output, which untouched runs differ in'
+tries managed 3 managed
+said managed 'unchecked: managed memory, which the host reads without a call'
+tries event 3 event
+said event 'unchecked: 1 of 5 copies to the host, 16.0 MiB'
+tries locked 3 locked
+said locked 'compared: 5 copies to the host, 32.0 MiB'
+said locked 'not applied to 1 copy, 16.0 MiB: the host side is page-locked'
+tries gone 3 gone
+said gone 'unchecked: 3 of 7 copies to the host, 12.0 MiB'
+tries forks 3 forks
+said forks 'compared: 8 copies to the host, 32.0 MiB'
+tries small 3 small
+equal "state" no-gain "$(state small)"
+said small 'not applied to 8 copies, 32.0 KiB: too small to gain'
+tries killed 137 killed
+said killed 'compared: 4 copies to the host'
+tries nothing 125 nothing
+said nothing 'made no CUDA call'
+
+# By rule and by name; what there is no fix for is refused before the program runs.
+fix=
+tries by_rule 3 copies GM103
+equal "by rule" 1 "$(grep -c '^fix' by_rule.plan)"
+# Without one of both all are tried: together, then each by itself.
+tries every 3 kernel
+equal "all fixes" "carve-out pageable-staging pool-threshold wait-policy" "$(sed -nE 's/^fix (\S+) .*/\1/p' every.plan | sort | xargs)"
+said every 'carve-out: applied to 1 kernel'
+said every 'not applied to 1 kernel: the kernel uses no shared memory'
+said every 'wait-policy: applied to 1 device'
+said every 'pool-threshold: applied to 1 device'
+fix=pageable-staging
+run no_fix "$gmtrace" try GM301 "$client" copies 3
+equal "no fix: exit status" 125 "$(cat no_fix.status)"
+said no_fix 'no fix for GM301 can be tried'
+equal "no fix: output" "" "$(cat no_fix.out)"
+
+# With times: on the software device, as if it were a GPU. JSON takes the place of the program's output.
+LD_LIBRARY_PATH=$SIM_LIB run timed "$gmtrace" try --json --turns 6 -o timed.plan GM102 "$client" copies 3
+equal "timed: exit status" 3 "$(cat timed.status)"
+python3 - timed.out <<'EOF'
+import json
+import sys
+
+report = json.load(open(sys.argv[1], encoding="utf-8"))
+assert report["format"] == "gmtrace-try" and report["turns"] == 6, report
+[tried] = report["tried"]
+assert tried["name"] == "pageable-staging" and tried["gain"]["pairs"] == 6, tried
+assert tried["gain"]["low_s"] <= tried["gain"]["median_s"] <= tried["gain"]["high_s"], tried
+assert tried["state"] in ("proven", "no-gain") and tried["fixes"][0]["calls"] == 8, tried
+assert report["compared"]["bytes"] == 16 << 20 and report["compared"]["unchecked_calls"] == 0, report
+EOF
+LD_LIBRARY_PATH=$SIM_LIB run brief "$gmtrace" try --for 1s GM102 "$client" copies 3
+said brief 'the time is used'
+
+# Its prediction stands beside.
+LD_LIBRARY_PATH=$SIM_LIB run traced "$gmtrace" -q -o traced.db "$client" copies 0
+tries predicted 3 copies --trace "$work/traced.db"
+
+# ---- apply ----
+# applies NAME STATUS PLAN [ARGUMENT...]: the client's
+applies() {
+    local name=$1 status=$2 plan=$3
+    shift 3
+    run "$name" "$gmtrace" --device sim apply "$plan" "$client" copies 3
+    equal "$name: exit status" "$status" "$(cat "$name.status")"
+}
+applies tried 125 copies.plan
+said tried 'pageable-staging is not applied: not all of its results could be compared'
+equal "not proven: output" "" "$(cat tried.out)"
+applies differing 125 differs.plan
+said differing 'results differed with it'
+
+sed 's/ tried$/ proven/' copies.plan >proven.plan
+applies proven 3 proven.plan
+same "standard output" bare.out proven.out
+equal "lines on standard error" 1 "$(wc -l <proven.err)"
+said proven 'gmtrace: applies pageable-staging to this program'
+[ ! -e trace.db ] || fail "a trace was written"
+
+# The library alone does the same.
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/proven.plan run alone "$client" copies 3
+same "standard output" bare.out alone.out
+said alone 'gmtrace: applies pageable-staging to this program'
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/copies.plan run alone_tried "$client" copies 3
+same "standard output" bare.out alone_tried.out
+said alone_tried 'has no proven fix; the program runs as it is'
+
+# Another build of the program, a plan that is none, or none at all: it runs as it is.
+cp "$client" other
+printf x >>other
+run other "$gmtrace" --device sim apply proven.plan ./other copies 3
+equal "another program: exit status" 125 "$(cat other.status)"
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/proven.plan run alone_other ./other copies 3
+same "standard output" bare.out alone_other.out
+said alone_other 'it is for another program'
+for text in 'gmtrace-apply 2' 'fix pageable-staging proven' 'fix nothing proven' 'fix pageable-staging proven pieces=0' \
+    'fix pageable-staging proven pieces=8x' 'fix pageable-staging proven other=1' 'fix pageable-staging sure' 'what'; do
+    { sed '/^fix/d' proven.plan; echo 'fix pageable-staging proven'; echo "$text"; } >wrong.plan
+    [ "$text" != 'fix pageable-staging proven' ] || grep -c '^fix' wrong.plan >/dev/null
+    LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/wrong.plan run wrong "$client" copies 3
+    same "standard output" bare.out wrong.out
+    said wrong 'is not understood; the program runs as it is'
+    run wrong_plan "$gmtrace" --device sim apply wrong.plan "$client" copies 3
+    equal "'$text': exit status" 125 "$(cat wrong_plan.status)"
+done
+# `trying` is for gmtrace try alone.
+sed 's/ tried$/ trying/' copies.plan >trying.plan
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/trying.plan run trying "$client" copies 3
+said trying 'has no proven fix; the program runs as it is'
+LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/none run none "$client" copies 3
+same "standard output" bare.out none.out
+said none 'No such file or directory; the program runs as it is'
+
+# Who records does not apply, and the other way round.
+GMTRACE_APPLY=$work/proven.plan run both "$gmtrace" --device sim "$client" copies 3
+equal "recording and applying: exit status" 125 "$(cat both.status)"
+said both 'nothing would be recorded'
