@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Intervals around the median of paired differences, and what a plan says. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "launcher/try.h"
+
+/* P(the median lies between the k-th smallest and the k-th largest of n), from binomial coefficients. */
+static double coverage(unsigned n, unsigned k)
+{
+    double below = 0, coefficient = 1;
+    for (unsigned i = 0; i < k; i++) {
+        below += coefficient;
+        coefficient = coefficient * (n - i) / (i + 1);
+    }
+    return 1 - 2 * below / pow(2, n);
+}
+
+/* The values 1 to n, out of order. */
+static struct gmt_try_gain gain_of(unsigned n)
+{
+    double values[GMT_TRY_MOST_TURNS];
+    for (unsigned i = 0; i < n; i++) {
+        values[i] = 1 + (i * 7 + 3) % n;
+    }
+    return gmt_try_gain_of(values, n);
+}
+
+Test(try_gain, interval_is_the_narrowest_that_holds_the_median_with_95_percent)
+{
+    for (unsigned n = 6; n <= 60; n++) {
+        if (n % 7 == 0) {
+            continue; /* not all values would be there */
+        }
+        struct gmt_try_gain gain = gain_of(n);
+        unsigned k = (unsigned)gain.low_s;
+        cr_assert_float_eq(gain.median_s, (n + 1) / 2.0, 1e-12, "median of %u", n);
+        cr_assert_float_eq(gain.low_s + gain.high_s, n + 1, 1e-12, "both ends of %u", n);
+        cr_assert_float_eq(gain.coverage, coverage(n, k), 1e-12, "coverage of %u", n);
+        cr_assert_geq(gain.coverage, 0.95, "coverage of %u", n);
+        cr_assert_lt(coverage(n, k + 1), 0.95, "a narrower one of %u", n);
+    }
+}
+
+Test(try_gain, few_pairs_give_the_whole_range_and_say_so)
+{
+    for (unsigned n = 1; n < 6; n++) {
+        struct gmt_try_gain gain = gain_of(n);
+        cr_assert_float_eq(gain.low_s, 1, 1e-12);
+        cr_assert_float_eq(gain.high_s, n, 1e-12);
+        cr_assert_float_eq(gain.coverage, coverage(n, 1), 1e-12);
+        cr_assert_lt(gain.coverage, 0.95);
+    }
+    cr_assert_eq(gmt_try_gain_of(NULL, 0).pairs, 0);
+}
+
+static unsigned parse(const char *text, struct gmt_plan *plan)
+{
+    char copy[512];
+    (void)snprintf(copy, sizeof(copy), "%s", text);
+    return gmt_plan_parse(copy, plan);
+}
+
+#define BEGIN "gmtrace-apply 1\nprogram 0123456789abcdef0123456789abcdef /a path/app\n"
+
+Test(plan, says_states_and_parameters)
+{
+    struct gmt_plan plan;
+    cr_assert_eq(parse(BEGIN
+                       "# a comment\n\nfix pageable-staging proven pieces=3\nfix carve-out tried\n",
+                       &plan),
+                 0);
+    cr_assert_str_eq(plan.program, "/a path/app");
+    cr_assert_eq(plan.states[GMT_FIX_PAGEABLE_STAGING], GMT_FIX_PROVEN);
+    cr_assert_eq(plan.states[GMT_FIX_CARVE_OUT], GMT_FIX_TRIED);
+    cr_assert_eq(plan.states[GMT_FIX_WAIT_POLICY], GMT_FIX_ABSENT);
+    cr_assert_eq(plan.values[GMT_FIX_PAGEABLE_STAGING_pieces], 3);
+    cr_assert_eq(plan.values[GMT_FIX_PAGEABLE_STAGING_threads], 4);
+}
+
+Test(plan, names_the_line_that_is_not_understood)
+{
+    struct gmt_plan plan;
+    cr_assert_eq(parse("", &plan), 1);
+    cr_assert_eq(parse("gmtrace-apply 2\n", &plan), 1);
+    cr_assert_neq(parse("gmtrace-apply 1\n", &plan), 0, "no program");
+    cr_assert_eq(parse("gmtrace-apply 1\nprogram 0123 /app\n", &plan), 2);
+    cr_assert_eq(parse(BEGIN "fix carve-out\n", &plan), 3);
+    cr_assert_eq(parse(BEGIN "fix carve-out absent\n", &plan), 3);
+    cr_assert_eq(parse(BEGIN "fix carve-out proven percent=101\n", &plan), 3);
+    cr_assert_eq(parse(BEGIN "fix carve-out proven percent=99999999999999999999\n", &plan), 3);
+    cr_assert_eq(parse(BEGIN "fix carve-out proven pieces=3\n", &plan), 3, "of another fix");
+    cr_assert_eq(parse(BEGIN "fix carve-out proven\nfix carve-out proven\n", &plan), 4);
+}
+
+Test(plan, standard_values_are_within_their_limits)
+{
+    for (unsigned i = 0; i < GMT_FIX_PARAMETERS; i++) {
+        const struct gmt_fix_parameter_row *row = &gmt_fix_parameters[i];
+        cr_assert(row->least <= row->standard && row->standard <= row->most, "%s", row->name);
+    }
+}
