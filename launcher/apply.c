@@ -66,6 +66,17 @@ static bool set_variables(const char *path)
     return set;
 }
 
+bool gmt_launcher_can_apply(const char *program)
+{
+    struct gmt_program traits = gmt_program_look(program);
+    if (traits.is_static || traits.is_musl) {
+        gmt_say(stderr,
+                "gmtrace: nothing can be preloaded into %s: fixes cannot be applied to it\n",
+                program);
+    }
+    return !traits.is_static && !traits.is_musl;
+}
+
 int gmt_launcher_apply(char *const argv[])
 {
     struct gmt_plan plan;
@@ -90,7 +101,7 @@ int gmt_launcher_apply(char *const argv[])
         gmt_say(stderr, "gmtrace: '%s': %s\n", argv[1], wrong);
         return GMT_EXIT_FAILED;
     }
-    if (!look_at(argv[1], &plan) || !set_variables(argv[1])) {
+    if (!gmt_launcher_can_apply(argv[at]) || !look_at(argv[1], &plan) || !set_variables(argv[1])) {
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();

@@ -52,6 +52,8 @@ int gmt_launcher_status(int status);
 /* `gmtrace try`, `gmtrace apply`: what fixes gain, and a program with those that are proven. The program's own status. */
 int gmt_launcher_try(char *const argv[]);
 int gmt_launcher_apply(char *const argv[]);
+/* Can the library be preloaded into it? If not, that is said. */
+bool gmt_launcher_can_apply(const char *program);
 
 /* `gmtrace doctor [--json] [PROGRAM]`: print what works here and what does not. Returns 0, or 1 when
  * recording itself would fail. */

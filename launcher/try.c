@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "launcher/launcher.h"
-#include "launcher/program.h"
 #include "libtrace/base/printable.h"
 
 enum { LEAST_TURNS = 6 };   /* with fewer no interval holds the median with 95 % */
@@ -446,18 +445,6 @@ static int report_all(const struct gmt_try_report *report)
     return 0;
 }
 
-/* Programs that nothing can be preloaded into cannot be tried. */
-static bool can_be_tried(const char *program)
-{
-    struct gmt_program traits = gmt_program_look(program);
-    if (traits.is_static || traits.is_musl) {
-        gmt_say(stderr,
-                "gmtrace: nothing can be preloaded into %s: fixes cannot be applied to it\n",
-                program);
-    }
-    return !traits.is_static && !traits.is_musl;
-}
-
 int gmt_launcher_try(char *const argv[])
 {
     struct gmt_try_options options;
@@ -467,7 +454,7 @@ int gmt_launcher_try(char *const argv[])
     if (parse(argv, &options, &status) != 0) {
         return status;
     }
-    if (!can_be_tried(options.program[0])) {
+    if (!gmt_launcher_can_apply(options.program[0])) {
         return GMT_EXIT_FAILED;
     }
     struct gmt_try_report report = {

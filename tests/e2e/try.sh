@@ -75,6 +75,12 @@ equal "no fix: exit status" 125 "$(cat no_fix.status)"
 said no_fix 'no fix for GM301 can be tried'
 equal "no fix: output" "" "$(cat no_fix.out)"
 
+if [ -x "$CLIENTS/plainclient_static" ]; then
+    run static "$gmtrace" try "$CLIENTS/plainclient_static"
+    equal "a static program: exit status" 125 "$(cat static.status)"
+    said static 'fixes cannot be applied to it'
+fi
+
 # With times: on the software device, as if it were a GPU. JSON takes the place of the program's output.
 LD_LIBRARY_PATH=$SIM_LIB run timed "$gmtrace" try --json --turns 6 -o timed.plan GM102 "$client" copies 3
 equal "timed: exit status" 3 "$(cat timed.status)"
