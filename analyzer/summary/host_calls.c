@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/trace/query.h"
@@ -167,36 +168,67 @@ static void merge(struct gmt_host_calls *calls, const struct gmt_timeline *tl,
     }
 }
 
+/* The first call that begins at a time or later. */
+static size_t first_from(const struct gmt_host_calls *calls, int64_t begin_ns)
+{
+    size_t low = 0, high = calls->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (calls->rows[middle].begin_ns < begin_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+static void mark(struct gmt_host_calls *calls, const struct gmt_tl_call *launch)
+{
+    for (size_t i = first_from(calls, launch->begin_ns);
+         i < calls->count && calls->rows[i].begin_ns == launch->begin_ns; i++) {
+        if (calls->rows[i].thread == launch->thread &&
+            calls->rows[i].part == GMT_TIME_LAUNCH_CALLS) {
+            calls->rows[i].part = GMT_TIME_LOADING;
+        }
+    }
+}
+
 /*
  * Code is loaded when its first kernel is launched, or the kernel itself (CUDA_MODULE_LOADING=LAZY): the call takes longer then
  * than any launch.
  */
 static int mark_loading(struct gmt_host_calls *calls, const struct gmt_timeline *tl)
 {
-    struct gmt_query query;
-    size_t at = 0;
-    int rc = gmt_query_open(&query, tl->db,
-                            "SELECT begin_ns, thread_id, end_ns, min(id) FROM launch "
-                            "WHERE kernel_id IS NOT NULL AND result = 0 AND capturing = 0 "
-                            "GROUP BY kernel_id ORDER BY begin_ns");
+    int64_t(*order)[2] = calloc(tl->launch_count + 1, sizeof(*order));
+    size_t n = 0;
 
-    while (rc == 0 && gmt_query_next(&query)) {
-        int64_t begin_ns = gmt_query_instant(&query, 0);
-        int32_t thread = gmt_query_id(&query, 1);
-
-        if ((double)(gmt_query_instant(&query, 2) - begin_ns) < GMT_LOADING_LAUNCH_NS) {
-            continue;
-        }
-        while (at < calls->count && calls->rows[at].begin_ns < begin_ns) {
-            at++;
-        }
-        for (size_t i = at; i < calls->count && calls->rows[i].begin_ns == begin_ns; i++) {
-            if (calls->rows[i].thread == thread && calls->rows[i].part == GMT_TIME_LAUNCH_CALLS) {
-                calls->rows[i].part = GMT_TIME_LOADING;
-            }
+    if (order == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        if (tl->launches[i].kernel >= 0) {
+            order[n][0] = tl->launches[i].kernel;
+            order[n++][1] = (int64_t)i;
         }
     }
-    return gmt_query_close(&query, rc);
+    gmt_sort_pairs(order, n);
+    for (size_t i = 0, next; i < n; i = next) {
+        const struct gmt_tl_call *first = &tl->launches[order[i][1]].call;
+
+        for (next = i + 1; next < n && order[next][0] == order[i][0]; next++) {
+            const struct gmt_tl_call *call = &tl->launches[order[next][1]].call;
+
+            first = call->id < first->id ? call : first;
+        }
+        if ((double)(first->end_ns - first->begin_ns) >= GMT_LOADING_LAUNCH_NS) {
+            mark(calls, first);
+        }
+    }
+    free(order);
+    return 0;
 }
 
 int gmt_host_calls_load(struct gmt_host_calls *calls, const struct gmt_timeline *tl)

@@ -3,26 +3,53 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyzer/base/sort.h"
 #include "analyzer/summary/idle_causes.h"
 #include "analyzer/trace/query.h"
 
-#define CALLED(table, copy) \
+#define CALLED(table, copy, which) \
     "SELECT o.device_start_ns, o.device_end_ns, o.begin_ns, o.end_ns, o.thread_id, " \
     "c.device_id, " copy " FROM " table " o LEFT JOIN context c ON c.id = o.context_id " \
-    "WHERE o.device_start_ns IS NOT NULL AND o.device_end_ns IS NOT NULL"
-#define AND " UNION ALL "
+    "WHERE o.device_start_ns IS NOT NULL AND o.device_end_ns IS NOT NULL" which
+/* Calls that the timeline does not hold. */
+#define NOT_LOADED " AND (o.result <> 0 OR o.capturing <> 0)"
 
 /* Operations of graphs each by itself: the device may be idle between them. Of what was not joined no call is known. What a graph
  * copies was launched, too. */
-static const char called[] = CALLED("launch", "0") " AND o.kind <> 'graph'" AND CALLED(
-    "transfer", "1") AND CALLED("memset", "1");
+static const char launches[] = CALLED("launch", "0", NOT_LOADED " AND o.kind <> 'graph'");
+static const char copies[] = CALLED("transfer", "1", NOT_LOADED);
+static const char memsets[] = CALLED("memset", "1", "");
 static const char others[] =
     "SELECT o.start_ns, o.end_ns, l.begin_ns, l.end_ns, l.thread_id, "
     "coalesce(o.device_id, c.device_id), l.id IS NULL AND o.kind <> 'kernel' FROM device_op o "
     "LEFT JOIN launch l ON l.id = o.call_id LEFT JOIN context c ON c.id = o.context_id "
     "WHERE o.start_ns IS NOT NULL AND o.end_ns IS NOT NULL AND (o.call_id IS NULL OR l.kind = "
     "'graph')";
-static const char graphs[] = CALLED("launch", "0") " AND o.kind = 'graph'";
+static const char graphs[] = CALLED("launch", "0", NOT_LOADED " AND o.kind = 'graph'");
+
+static int make_room(struct gmt_idle_ops *ops, size_t *room, size_t count)
+{
+    struct gmt_idle_op *rows = realloc(ops->rows, count * sizeof(*rows));
+
+    if (rows == NULL) {
+        return -ENOMEM;
+    }
+    ops->rows = rows;
+    *room = count;
+    return 0;
+}
+
+static int add(struct gmt_idle_ops *ops, size_t *room, const struct gmt_idle_op *op)
+{
+    if (op->start_ns == GMT_NO_TIME || op->end_ns == GMT_NO_TIME || op->end_ns <= op->start_ns) {
+        return 0;
+    }
+    int rc = ops->count == *room ? make_room(ops, room, *room + *room / 2) : 0;
+    if (rc == 0) {
+        ops->rows[ops->count++] = *op;
+    }
+    return rc;
+}
 
 static int add_rows(struct gmt_idle_ops *ops, size_t *room, const struct gmt_timeline *tl,
                     const char *sql)
@@ -39,23 +66,68 @@ static int add_rows(struct gmt_idle_ops *ops, size_t *room, const struct gmt_tim
                                  .device = gmt_query_known_id(&query, 5),
                                  .is_copy = gmt_query_int(&query, 6) != 0};
 
-        if (op.start_ns == GMT_NO_TIME || op.end_ns == GMT_NO_TIME || op.end_ns <= op.start_ns) {
-            continue;
-        }
-        if (ops->count == *room) {
-            size_t more = *room > 0 ? 2 * *room : 256;
-            struct gmt_idle_op *rows = realloc(ops->rows, more * sizeof(*rows));
-
-            if (rows == NULL) {
-                rc = -ENOMEM;
-                break;
-            }
-            ops->rows = rows;
-            *room = more;
-        }
-        ops->rows[ops->count++] = op;
+        rc = add(ops, room, &op);
     }
     return gmt_query_close(&query, rc);
+}
+
+/* Threads are numbered from 1 on. */
+static struct gmt_idle_op op_of(const struct gmt_tl_call *call, int64_t start_ns, int64_t end_ns,
+                                int32_t device)
+{
+    return (struct gmt_idle_op){.start_ns = start_ns,
+                                .end_ns = end_ns,
+                                .call_begin_ns = call->begin_ns,
+                                .call_end_ns = call->end_ns,
+                                .thread = call->thread > 0 ? call->thread : -1,
+                                .device = device};
+}
+
+static int add_launches(struct gmt_idle_ops *ops, size_t *room, const struct gmt_timeline *tl,
+                        bool of_graphs)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->is_graph == of_graphs) {
+            struct gmt_idle_op op = op_of(&launch->call, launch->device_start_ns,
+                                          launch->device_end_ns, launch->device);
+
+            rc = add(ops, room, &op);
+        }
+    }
+    if (rc == 0 && !tl->all_launches) {
+        rc = add_rows(ops, room, tl, of_graphs ? graphs : launches);
+    }
+    return rc;
+}
+
+static int add_copies(struct gmt_idle_ops *ops, size_t *room, const struct gmt_timeline *tl)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < tl->copy_count; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[i];
+        struct gmt_idle_op op = op_of(&copy->call, copy->device_start_ns, copy->device_end_ns,
+                                      copy->device);
+
+        op.is_copy = true;
+        rc = add(ops, room, &op);
+    }
+    return rc == 0 && !tl->all_copies ? add_rows(ops, room, tl, copies) : rc;
+}
+
+/* Whether records of the device may be more than the operations of calls. */
+static bool has_others(const struct gmt_timeline *tl)
+{
+    bool may = tl->has_unjoined_ops || !tl->all_launches;
+
+    for (size_t i = 0; !may && i < tl->launch_count; i++) {
+        may = tl->launches[i].is_graph;
+    }
+    return may;
 }
 
 static int compare_starts(const void *a, const void *b)
@@ -68,6 +140,59 @@ static int compare_starts(const void *a, const void *b)
     return (x->call_begin_ns > y->call_begin_ns) - (x->call_begin_ns < y->call_begin_ns);
 }
 
+static bool are_sorted(const struct gmt_idle_ops *ops)
+{
+    for (size_t i = 1; i < ops->count; i++) {
+        if (compare_starts(&ops->rows[i - 1], &ops->rows[i]) > 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Row i comes from where order[i][1] says. Each row is moved once, in place: they are large. */
+static void put_in_order(struct gmt_idle_op *rows, int64_t (*order)[2], size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_idle_op first = rows[i];
+        size_t at = i;
+
+        while ((size_t)order[at][1] != i) {
+            size_t from = (size_t)order[at][1];
+
+            rows[at] = rows[from];
+            order[at][1] = (int64_t)at;
+            at = from;
+        }
+        rows[at] = first;
+        order[at][1] = (int64_t)at;
+    }
+}
+
+/* By start, and what starts at once by its call. 0 or -ENOMEM. */
+static int sort_ops(struct gmt_idle_ops *ops)
+{
+    if (are_sorted(ops)) {
+        return 0;
+    }
+    int64_t(*order)[2] = malloc(ops->count * sizeof(*order));
+
+    if (order == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < ops->count; i++) {
+        order[i][0] = ops->rows[i].start_ns;
+        order[i][1] = (int64_t)i;
+    }
+    gmt_sort_pairs(order, ops->count);
+    put_in_order(ops->rows, order, ops->count);
+    free(order);
+    if (!are_sorted(ops)) { /* what starts at once was not in order */
+        qsort(ops->rows, ops->count, sizeof(*ops->rows), compare_starts);
+    }
+    return 0;
+}
+
 int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
 {
     int64_t device_ops = 0;
@@ -76,19 +201,24 @@ int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
     *ops = (struct gmt_idle_ops){.rows = NULL};
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &device_ops);
     if (rc == 0) {
-        rc = add_rows(ops, &room, tl, called);
+        rc = make_room(ops, &room, tl->launch_count + tl->copy_count + 256);
     }
     if (rc == 0) {
-        rc = add_rows(ops, &room, tl, device_ops > 0 ? others : graphs);
+        rc = add_launches(ops, &room, tl, false);
     }
-    bool sorted = true;
-    for (size_t i = 1; i < ops->count && sorted; i++) {
-        sorted = compare_starts(&ops->rows[i - 1], &ops->rows[i]) <= 0;
+    if (rc == 0) {
+        rc = add_copies(ops, &room, tl);
     }
-    if (!sorted) {
-        qsort(ops->rows, ops->count, sizeof(*ops->rows), compare_starts);
+    if (rc == 0) {
+        rc = add_rows(ops, &room, tl, memsets);
     }
-    return rc;
+    if (rc == 0 && device_ops == 0) {
+        rc = add_launches(ops, &room, tl, true);
+    }
+    if (rc == 0 && device_ops > 0 && has_others(tl)) {
+        rc = add_rows(ops, &room, tl, others);
+    }
+    return rc == 0 ? sort_ops(ops) : rc;
 }
 
 void gmt_idle_ops_free(struct gmt_idle_ops *ops)

@@ -51,6 +51,7 @@ struct gmt_tl_copy {
     uint64_t dst, src; /* 0: no address */
     int64_t dst_allocation, src_allocation;
     int32_t run;        /* index into gmt_runs, -1: in none (set by gmt_runs_find) */
+    int32_t device;     /* of its context; -1: not known */
     uint8_t direction;  /* enum gmt_direction */
     uint8_t host_class; /* of the host side; of the destination where there is none */
     bool blocking, linear, after_launch;
@@ -60,11 +61,14 @@ struct gmt_tl_copy {
 struct gmt_tl_launch {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
-    int64_t argument_set;              /* 0: none or unknown */
+    int32_t argument_set;              /* 0: none or unknown */
     int32_t class_index;               /* -1: graph or unknown */
+    int32_t kernel;                    /* launch.kernel_id, -1: none */
+    int32_t device;                    /* of its context; -1: not known */
     bool measured, arguments_complete; /* all pointers among its arguments are in the set */
     bool repeated;    /* measured too, but timed before that: it has its device time */
     bool by_hardware; /* measured by counters that do not change the kernel */
+    bool is_graph;
 };
 
 /* A kernel that the launch of a graph ran. */
@@ -179,6 +183,7 @@ struct gmt_timeline {
     struct gmt_interval *kernel_busy; /* merged: kernels, those of graphs too */
     size_t kernel_busy_count;
     bool has_graph_ops;        /* something on the device was part of a graph */
+    bool has_unjoined_ops;     /* of something on the device no call is known */
     struct gmt_cover *kernels; /* when a kernel ran, for gmt_cover_make */
     struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;

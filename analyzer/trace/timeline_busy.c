@@ -44,14 +44,15 @@ static int read_ops(struct gmt_timeline *tl, struct spans *busy, struct spans *k
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, tl->db,
-                            "SELECT start_ns, end_ns, kind = 'kernel', graph IS NOT NULL "
-                            "FROM device_op");
+                            "SELECT start_ns, end_ns, kind = 'kernel', graph IS NOT NULL, "
+                            "call_id IS NULL FROM device_op");
 
     while (rc == 0 && gmt_query_next(&query)) {
         int64_t start = gmt_query_time(&query, 0), end = gmt_query_time(&query, 1);
 
         push(busy, start, end);
         tl->has_graph_ops |= gmt_query_int(&query, 3) != 0;
+        tl->has_unjoined_ops |= gmt_query_int(&query, 4) != 0;
         if (gmt_query_int(&query, 2) != 0) {
             (*kernel_ops)++;
             push(kernels, start, end);

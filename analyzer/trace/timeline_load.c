@@ -71,7 +71,57 @@ uint8_t gmt_index_of_name(const char *text, const char *(*name)(unsigned), unsig
     return (uint8_t)otherwise;
 }
 
-static int load_copies(struct gmt_timeline *tl)
+/* Contexts and their devices, by context: joined in SQL, each call would search for its own. */
+struct context_devices {
+    int64_t (*rows)[2];
+    size_t count, last;
+};
+
+static int load_contexts(struct gmt_timeline *tl, struct context_devices *contexts)
+{
+    struct gmt_query query;
+    size_t capacity = 0;
+
+    *contexts = (struct context_devices){
+        .rows = rows_for(tl, "SELECT count(*) FROM context", sizeof(*contexts->rows), &capacity)};
+    if (contexts->rows == NULL) {
+        return -ENOMEM;
+    }
+    int rc = gmt_query_open(&query, tl->db, "SELECT id, device_id FROM context ORDER BY id");
+    while (rc == 0 && contexts->count < capacity && gmt_query_next(&query)) {
+        int64_t *row = contexts->rows[contexts->count++];
+
+        row[0] = gmt_query_int(&query, 0);
+        row[1] = gmt_query_known_id(&query, 1);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_contexts(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+/* -1: not known. */
+static int32_t device_of(struct context_devices *contexts, int64_t context)
+{
+    const int64_t key[2] = {context, 0};
+
+    if (contexts->last < contexts->count && contexts->rows[contexts->last][0] == context) {
+        return (int32_t)contexts->rows[contexts->last][1];
+    }
+    int64_t(*found)[2] = bsearch(key, contexts->rows, contexts->count, sizeof(key),
+                                 compare_contexts);
+    if (found == NULL) {
+        return -1;
+    }
+    contexts->last = (size_t)(found - contexts->rows);
+    return (int32_t)(*found)[1];
+}
+
+static int load_copies(struct gmt_timeline *tl, struct context_devices *contexts)
 {
     struct gmt_query query;
     size_t capacity = 0;
@@ -84,7 +134,7 @@ static int load_copies(struct gmt_timeline *tl)
         &query, tl->db,
         "SELECT " GMT_CALL_COLUMNS ", direction, dst_class, src_class, blocking, bytes, dst, src, "
         "dst_allocation_id, src_allocation_id, device_start_ns, device_end_ns, height, depth, "
-        "batch FROM transfer WHERE result = 0 AND capturing = 0");
+        "batch, context_id FROM transfer WHERE result = 0 AND capturing = 0");
     while (rc == 0 && tl->copy_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_copy *copy = &tl->copies[tl->copy_count++];
         uint8_t dst, src;
@@ -107,12 +157,13 @@ static int load_copies(struct gmt_timeline *tl)
         copy->linear = gmt_query_int(&query, 19) <= 1 && gmt_query_int(&query, 20) <= 1 &&
                        gmt_query_time(&query, 21) == GMT_NO_TIME;
         copy->run = -1;
+        copy->device = device_of(contexts, gmt_query_known(&query, 22));
     }
     tl->all_copies = tl->copy_count == capacity;
     return gmt_query_close(&query, rc);
 }
 
-static int load_launches(struct gmt_timeline *tl)
+static int load_launches(struct gmt_timeline *tl, struct context_devices *contexts)
 {
     struct gmt_query query;
     size_t capacity = 0;
@@ -126,7 +177,8 @@ static int load_launches(struct gmt_timeline *tl)
         "SELECT " GMT_CALL_COLUMNS ", class_id, CASE WHEN measured IS NULL THEN 0 "
         "WHEN no_activity = 0 AND device_start_ns IS NOT NULL THEN 2 ELSE 1 END, "
         "argument_set_id, device_start_ns, device_end_ns, "
-        "arguments = 'complete', measured IS 'hardware' FROM launch "
+        "arguments = 'complete', measured IS 'hardware', kernel_id, kind = 'graph', context_id "
+        "FROM launch "
         "WHERE result = 0 AND capturing = 0");
     while (rc == 0 && tl->launch_count < capacity && gmt_query_next(&query)) {
         struct gmt_tl_launch *launch = &tl->launches[tl->launch_count++];
@@ -139,6 +191,9 @@ static int load_launches(struct gmt_timeline *tl)
         read_times(&query, 11, &launch->device_start_ns, &launch->device_end_ns);
         launch->arguments_complete = gmt_query_int(&query, 13) != 0;
         launch->by_hardware = gmt_query_int(&query, 14) != 0;
+        launch->kernel = gmt_query_known_id(&query, 15);
+        launch->is_graph = gmt_query_int(&query, 16) != 0;
+        launch->device = device_of(contexts, gmt_query_known(&query, 17));
     }
     tl->all_launches = tl->launch_count == capacity;
     return gmt_query_close(&query, rc);
@@ -364,17 +419,30 @@ int gmt_timeline_load_footprints(struct gmt_timeline *tl)
 
 int gmt_timeline_load_calls(struct gmt_timeline *tl)
 {
-    int rc = load_copies(tl);
+    struct context_devices contexts;
+    int rc = load_contexts(tl, &contexts);
 
+    if (rc == 0) {
+        rc = load_copies(tl, &contexts);
+    }
+    free(contexts.rows);
     return rc == 0 ? load_allocations(tl) : rc;
 }
 
 int gmt_timeline_load_kernels(struct gmt_timeline *tl)
 {
+    struct context_devices contexts = {.rows = NULL};
     int rc = load_classes(tl);
 
     if (rc == 0) {
         rc = load_counters(tl);
     }
-    return rc == 0 ? load_launches(tl) : rc;
+    if (rc == 0) {
+        rc = load_contexts(tl, &contexts);
+    }
+    if (rc == 0) {
+        rc = load_launches(tl, &contexts);
+    }
+    free(contexts.rows);
+    return rc;
 }

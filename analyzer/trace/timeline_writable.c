@@ -114,7 +114,7 @@ static int gather_pairs(struct writable *all)
 
     for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
         int32_t class_index = tl->launches[i].class_index;
-        int32_t set = (int32_t)tl->launches[i].argument_set;
+        int32_t set = tl->launches[i].argument_set;
 
         if (class_index >= 0 && set != last[class_index]) {
             rc = add_pair(all, class_index, set);

@@ -120,7 +120,8 @@ static bool add_launches(const struct gmt_timeline *tl, const struct buffers *bu
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
         if (tl->launches[i].argument_set > 0) {
-            order[n][0] = tl->launches[i].argument_set << 24 | (tl->launches[i].class_index + 1);
+            order[n][0] = (int64_t)tl->launches[i].argument_set << 24 |
+                          (tl->launches[i].class_index + 1);
             order[n++][1] = (int64_t)i;
         }
     }
