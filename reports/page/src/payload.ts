@@ -126,29 +126,39 @@ export interface Payload {
 
 const MAGIC = 0x50544d47; // "GMTP"
 
-// Variable-length integers of 7 bits per byte, least significant first. Beyond 2^31 JavaScript's
-// shifts do not reach, so that multiplication takes over.
+// Variable-length integers of 7 bits per byte, least significant first. Up to four bytes are put together by shifts; beyond
+// 2^31 these do not reach, so that multiplication takes over.
 function decodeVarints(bytes: Uint8Array, rows: number, running: boolean): Float64Array {
   const values = new Float64Array(rows);
   let at = 0;
   let previous = 0;
   for (let row = 0; row < rows; row++) {
-    let raw = 0;
-    let scale = 1;
-    let byte: number;
-    do {
+    let byte = bytes[at++];
+    let raw = byte & 0x7f;
+    for (let shift = 7; byte >= 0x80 && shift < 28; shift += 7) {
       byte = bytes[at++];
-      raw += (byte & 0x7f) * scale;
-      scale *= 128;
-    } while (byte >= 0x80);
-    if (raw === 0) {
+      raw |= (byte & 0x7f) << shift;
+    }
+    if (raw === 0 && byte < 0x80) {
       values[row] = NaN;
       continue;
     }
-    raw -= 1; // 0 stands for null
-    const value = raw % 2 === 0 ? raw / 2 : -(raw + 1) / 2; // zigzag
-    previous = running ? previous + value : value;
-    values[row] = previous;
+    let value: number;
+    // 0 stands for null; the rest is zigzag.
+    if (byte < 0x80) {
+      raw -= 1;
+      value = (raw >>> 1) ^ -(raw & 1);
+    } else {
+      let large = raw;
+      for (let scale = 2 ** 28; byte >= 0x80; scale *= 128) {
+        byte = bytes[at++];
+        large += (byte & 0x7f) * scale;
+      }
+      large -= 1;
+      value = large % 2 === 0 ? large / 2 : -(large + 1) / 2;
+    }
+    if (running) value = previous += value;
+    values[row] = value;
   }
   if (at !== bytes.length) throw new Error('a column of the payload is damaged');
   return values;

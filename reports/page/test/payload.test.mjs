@@ -41,6 +41,19 @@ test('every encoding comes back', () => {
   assert.equal(payload.table('none').rows, 0);
 });
 
+test('numbers of every length come back', () => {
+  const values = [null];
+  for (let bits = 0; bits < 51; bits++) {
+    for (const near of [-2, -1, 0, 1]) values.push(2 ** bits + near, -(2 ** bits) + near);
+  }
+  const table = decodePayload(
+    new Uint8Array(pack({ format: 'gmtrace-page' }, { t: { plain: ['varint', values], sum: ['delta', values] } })),
+  ).table('t');
+  const wanted = values.map((value) => value ?? NaN);
+  assert.deepEqual([...table.numbers('plain')], wanted);
+  assert.deepEqual([...table.numbers('sum')], wanted);
+});
+
 test('what is no payload is refused', () => {
   assert.throws(() => decodePayload(new Uint8Array([1, 2, 3])), /holds no report/);
   const bytes = pack({}, { t: { v: ['varint', [1, 2, 3]] } });
