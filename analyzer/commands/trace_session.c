@@ -15,6 +15,7 @@
 #include "analyzer/trace/open.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
+#include "libtrace/store/finished/reader.h"
 
 static void complain(const char *subject, const char *message)
 {
@@ -129,6 +130,14 @@ int gmt_trace_session_page(struct gmt_trace_session *session, const char *reprod
     return rc == 0 ? gmt_page_finish(session->page, &session->model, reproduce) : rc;
 }
 
+static void close_beside(struct gmt_trace_session *session)
+{
+    if (session->beside != NULL) {
+        gmt_trace_close_beside(session->db, session->beside);
+        session->beside = NULL;
+    }
+}
+
 int gmt_trace_session_open(struct gmt_trace_session *session,
                            const struct gmt_analyze_options *options, const char *path)
 {
@@ -153,7 +162,10 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
     *session = (struct gmt_trace_session){.model = {.provenance = GMT_MODEL_NONE},
                                           .payload = payload};
     session->report = (struct gmt_report){.arena = &session->arena, .trace_path = path};
-    if (gmt_open_trace(path, &session->db, message, sizeof(message)) != 0) {
+    /* Views of ours are before the tables of the first connection only. */
+    bool plain = options->redact == GMT_REDACT_NOTHING && options->range == NULL;
+    if (gmt_open_trace_beside(path, &session->db, plain ? &session->beside : NULL, message,
+                              sizeof(message)) != 0) {
         /* The message names the file. */
         gmt_say(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
@@ -163,6 +175,11 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         return GMT_EXIT_UNREADABLE;
     }
     struct gmt_lost_calls lost = gmt_lost_calls(session->db);
+    if (lost.all && session->beside != NULL &&
+        gmt_open_check(session->db, message, sizeof(message)) != 0) {
+        complain(path, message);
+        return GMT_EXIT_UNREADABLE;
+    }
     if (lost.all) {
         complain(path,
                  gmt_arena_text(&session->arena, "holds no call of the program: %s", lost.text));
@@ -179,7 +196,10 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         complain(path, limit == -ENOENT ? message : gmt_guard_reason(session->db));
         return GMT_EXIT_UNREADABLE;
     }
-    if (gmt_timeline_load(&session->timeline, session->db, message, sizeof(message)) != 0) {
+    int loaded = gmt_timeline_load_beside(&session->timeline, session->db, session->beside, message,
+                                          sizeof(message));
+    close_beside(session);
+    if (loaded != 0) {
         complain(path, message);
         return GMT_EXIT_UNREADABLE;
     }
@@ -218,5 +238,6 @@ void gmt_trace_session_close(struct gmt_trace_session *session)
     gmt_timeline_free(&session->timeline);
     gmt_model_free(&session->model);
     gmt_arena_free(&session->arena);
+    close_beside(session);
     sqlite3_close(session->db);
 }

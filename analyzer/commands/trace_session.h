@@ -15,6 +15,7 @@ struct gmt_trace_session {
     struct gmt_model model;
     struct gmt_report report; /* points into all the others */
     sqlite3 *db;
+    sqlite3 *beside;             /* to the same file, while it is loaded; NULL: none */
     struct gmt_payload *payload; /* NULL: nobody wants a page */
     struct gmt_page *page;       /* the payload's, begun; NULL: not yet */
 };

@@ -20,6 +20,8 @@
 
 /* A recorder that is still draining needs seconds; a program still running is not waited for. */
 #define GMT_OPEN_WAIT_NS UINT64_C(30000000000)
+/* Of a smaller file all is read in the time that a second connection takes. */
+#define GMT_OPEN_BESIDE_BYTES (INT64_C(8) << 20)
 
 struct gmt_recovered gmt_recovered_count(sqlite3 *db)
 {
@@ -100,7 +102,7 @@ static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t 
     return gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, db, message, bytes);
 }
 
-static int check_values(const char *path, sqlite3 *db, char *message, size_t bytes)
+int gmt_open_check(sqlite3 *db, char *why, size_t bytes)
 {
     sqlite3 *model = NULL;
     int rc = gmt_own_schema(&model);
@@ -110,14 +112,17 @@ static int check_values(const char *path, sqlite3 *db, char *message, size_t byt
     }
     sqlite3_close(model);
     if (rc != 0) {
-        snprintf(message, bytes, "%s: %s", path,
+        snprintf(why, bytes, "%s",
                  rc == -ENOMEM ? gmt_guard_memory_reason() : gmt_guard_reason(db));
     }
     return rc;
 }
 
-int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes)
+int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char *message,
+                          size_t bytes)
 {
+    char why[256];
+
     /* A recording that is finished here takes what its program's files need. */
     gmt_memory_limit_lift();
     int rc = open_or_finish(path, db, message, bytes);
@@ -125,9 +130,23 @@ int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes)
     if (rc == 0) {
         gmt_time_limit(*db);
     }
-    if (rc == 0 && (rc = check_values(path, *db, message, bytes)) != 0) {
+    bool large = rc == 0 && beside != NULL && gmt_trace_bytes(*db) >= GMT_OPEN_BESIDE_BYTES;
+    if (beside != NULL) {
+        *beside = large ? gmt_trace_open_beside(*db) : NULL;
+    }
+    if (rc != 0 || (beside != NULL && *beside != NULL)) {
+        return rc;
+    }
+    rc = gmt_open_check(*db, why, sizeof(why));
+    if (rc != 0) {
+        snprintf(message, bytes, "%s: %s", path, why);
         sqlite3_close(*db);
         *db = NULL;
     }
     return rc;
+}
+
+int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes)
+{
+    return gmt_open_trace_beside(path, db, NULL, message, bytes);
 }

@@ -10,6 +10,17 @@
  * waits, and says what it has finished. */
 int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes);
 
+/*
+ * The same; for a large file also a second connection to it (gmt_trace_open_beside), for gmt_timeline_load_beside: which values its rows
+ * have is not checked then. Else *beside is NULL.
+ */
+int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char *message,
+                          size_t bytes);
+
+/* Checks all values that statements compare, or count with, without looking at their types (gmt_own_schema_values). 0; or negative
+ * errno, and why. */
+int gmt_open_check(sqlite3 *db, char *why, size_t bytes);
+
 /* What is in a trace that was made of a spool, for people. */
 struct gmt_recovered {
     char text[400];

@@ -10,10 +10,9 @@
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/graph_kernels.h"
 #include "analyzer/trace/query.h"
+#include "analyzer/trace/timeline_part.h"
 #include "libtrace/base/progress.h"
 #include "libtrace/record/checked.h"
-#include "libtrace/store/db/database.h"
-#include "libtrace/store/db/guard.h"
 
 static int load_process(struct gmt_timeline *tl)
 {
@@ -249,43 +248,65 @@ static double rows_of(sqlite3 *db)
     return (double)rows;
 }
 
-/* Arrays are made for as many rows as a table has: where it is missing, that is the reason. */
-static const char *reason_of(sqlite3 *db, int rc)
+/* One after the other, until one fails. */
+static int run_steps(struct gmt_timeline *tl, int (*const *steps)(struct gmt_timeline *), size_t n)
 {
-    return rc == -ENOMEM && gmt_database_error(db) == 0 && !gmt_guard_noted(db)
-               ? gmt_guard_memory_reason()
-               : gmt_guard_reason(db);
-}
-
-int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
-{
-    static int (*const steps[])(struct gmt_timeline *) = {load_process,
-                                                          load_kind,
-                                                          load_device,
-                                                          load_apis,
-                                                          load_stack_sites,
-                                                          gmt_timeline_load_calls,
-                                                          gmt_timeline_load_kernels,
-                                                          gmt_timeline_load_busy,
-                                                          gmt_graph_kernels_load,
-                                                          gmt_timeline_load_footprints,
-                                                          gmt_timeline_load_writable,
-                                                          gmt_timeline_derive};
     int rc = 0;
 
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        rc = steps[i](tl);
+    }
+    return rc;
+}
+
+/* Calls and kernels; with a second connection, by two threads. */
+static int load_rows(struct gmt_timeline *tl, sqlite3 *beside, int rc, char *message, size_t bytes)
+{
+    struct gmt_timeline_part part;
+
+    if (beside != NULL) {
+        /* Values of a wrong type are the reason of whatever else fails. */
+        gmt_timeline_begin_part(&part, tl, beside, rc == 0);
+    } else if (rc == 0) {
+        rc = gmt_timeline_load_calls(tl);
+    }
+    if (rc == 0) {
+        rc = gmt_timeline_load_kernels(tl);
+    }
+    int error = beside != NULL ? gmt_timeline_end_part(&part, tl, message, bytes) : 0;
+    return error != 0 ? error : rc;
+}
+
+int gmt_timeline_load_beside(struct gmt_timeline *tl, sqlite3 *db, sqlite3 *beside, char *message,
+                             size_t bytes)
+{
+    static int (*const first[])(struct gmt_timeline *) = {load_process, load_kind, load_device,
+                                                          load_apis, load_stack_sites};
+    static int (*const last[])(struct gmt_timeline *) = {
+        gmt_timeline_load_busy, gmt_graph_kernels_load, gmt_timeline_load_footprints,
+        gmt_timeline_load_writable, gmt_timeline_derive};
+
+    message[0] = '\0';
     *tl = (struct gmt_timeline){.db = db, .own_ns = NAN};
     gmt_progress_begin_rows("reading", rows_of(db));
-    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
-        rc = steps[i](tl);
+    int rc = run_steps(tl, first, sizeof(first) / sizeof(first[0]));
+    rc = load_rows(tl, beside, rc, message, bytes);
+    if (rc == 0) {
+        rc = run_steps(tl, last, sizeof(last) / sizeof(last[0]));
     }
     gmt_progress_end();
     if (rc == 0 && tl->strings.failed) {
         rc = -ENOMEM;
     }
-    if (rc != 0) {
-        snprintf(message, bytes, "%s", reason_of(db, rc));
+    if (rc != 0 && message[0] == '\0') {
+        snprintf(message, bytes, "%s", gmt_timeline_reason(db, rc));
     }
     return rc;
+}
+
+int gmt_timeline_load(struct gmt_timeline *tl, sqlite3 *db, char *message, size_t bytes)
+{
+    return gmt_timeline_load_beside(tl, db, NULL, message, bytes);
 }
 
 void gmt_timeline_free(struct gmt_timeline *tl)

@@ -206,9 +206,16 @@ struct gmt_tl_stack_site {
  * be given to gmt_timeline_free.
  */
 int gmt_timeline_load(struct gmt_timeline *timeline, sqlite3 *db, char *message, size_t bytes);
+/*
+ * The same with a second connection to the file, which another thread uses meanwhile: it checks the values of all rows
+ * (gmt_open_check), which nobody has done then, and loads a part of them.
+ */
+int gmt_timeline_load_beside(struct gmt_timeline *timeline, sqlite3 *db, sqlite3 *beside,
+                             char *message, size_t bytes);
 void gmt_timeline_free(struct gmt_timeline *timeline);
 
 /* Parts of gmt_timeline_load. */
+const char *gmt_timeline_reason(sqlite3 *db, int error); /* of a part's failure */
 int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */

@@ -19,7 +19,8 @@ enum { ROWS_PER_LOOK = 4096 };
 /* What the first part takes is not what the next ones will. */
 #define LEAST_SHARE_FOR_TIME 0.01
 
-static struct {
+/* Of the thread that has begun it: others do their part of the work in silence. */
+static _Thread_local struct {
     const char *what; /* NULL: no step */
     double total, done, began_s, shown_s;
     double forwarded; /* of what is done */
@@ -72,6 +73,12 @@ void gmt_progress_forward(void (*forward)(double done, const char *part))
     step.what = ""; /* begun, and never shown */
     step.forward = forward;
     step.began_s = now_s();
+}
+
+void gmt_progress_forward_rows(void (*forward)(double rows, const char *part))
+{
+    gmt_progress_forward(forward);
+    step.by_rows = true;
 }
 
 static void show(double elapsed_s, const char *part)

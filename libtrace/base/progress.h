@@ -13,9 +13,11 @@ void gmt_progress_begin(const char *what, double total);
 void gmt_progress_begin_rows(const char *what, double rows);
 void gmt_progress_end(void);
 
-/* In a process that works for another one: a step that is not shown. What is added to it goes to `forward`, which
+/* In a process, or a thread, that works for another one: a step that is not shown. What is added to it goes to `forward`, which
  * has the other process add it, five times a second at most. */
 void gmt_progress_forward(void (*forward)(double done, const char *part));
+/* The same by rows, as gmt_progress_row counts them. */
+void gmt_progress_forward_rows(void (*forward)(double rows, const char *part));
 
 /* Outside a step they do nothing. */
 void gmt_progress_add(double done);

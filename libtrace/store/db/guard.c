@@ -40,8 +40,8 @@ static struct {
     int64_t turns;           /* of PROGRESS_STEPS each, that are left for writing */
 } allowance;
 
-/* The first value that was not of its type. */
-static struct {
+/* The first value that was not of its type, of the connection that this thread uses. */
+static _Thread_local struct {
     sqlite3 *db;
     char text[256];
 } noted;
@@ -242,9 +242,19 @@ int gmt_guard_writing(sqlite3 *db, int64_t file_bytes)
     return error == 0 && sqlite3_set_authorizer(db, read_and_write, NULL) == SQLITE_OK ? 0 : -EIO;
 }
 
-int gmt_guard_reading(sqlite3 *db, int64_t file_bytes)
+int gmt_guard_reading_beside(sqlite3 *db, int64_t file_bytes)
 {
     int error = guard_file(db, file_bytes);
+    if (error != 0) {
+        return error;
+    }
+    sqlite3_progress_handler(db, PROGRESS_STEPS, out_of_time, NULL);
+    return sqlite3_set_authorizer(db, read_beside_temp, NULL) == SQLITE_OK ? 0 : -EIO;
+}
+
+int gmt_guard_reading(sqlite3 *db, int64_t file_bytes)
+{
+    int error = gmt_guard_reading_beside(db, file_bytes);
     if (error != 0) {
         return error;
     }
@@ -256,8 +266,7 @@ int gmt_guard_reading(sqlite3 *db, int64_t file_bytes)
     /* Of SQLite: it fails then with SQLITE_NOMEM, and not the process. */
     (void)sqlite3_hard_heap_limit64(BASE_BYTES +
                                     gmt_mul_clamped(allowance.bytes, BYTES_PER_BYTE) / 2);
-    sqlite3_progress_handler(db, PROGRESS_STEPS, out_of_time, NULL);
-    return sqlite3_set_authorizer(db, read_beside_temp, NULL) == SQLITE_OK ? 0 : -EIO;
+    return 0;
 }
 
 void gmt_guard_seal(sqlite3 *db)

@@ -21,6 +21,9 @@ int gmt_guard_configure(sqlite3 *db);
  */
 int gmt_guard_reading(sqlite3 *db, int64_t file_bytes);
 
+/* The same of a file that has its allowance already, for a second connection to it. */
+int gmt_guard_reading_beside(sqlite3 *db, int64_t file_bytes);
+
 /*
  * For changing a file in place: its rows, and its schema where an earlier version made it; statements can
  * do nothing else. What SQLite does is limited in proportion to the file. It is its instructions that
@@ -72,7 +75,7 @@ void gmt_guard_note_column(sqlite3 *db, const char *table, const char *column, c
 /* Keeps why the last statement failed, where nothing is kept yet: whoever reads on may not look at it. */
 void gmt_guard_note_failure(sqlite3 *db);
 
-/* Whether a reason is kept for this connection. */
+/* Whether this thread has kept a reason for this connection. */
 bool gmt_guard_noted(sqlite3 *db);
 
 /* Why the last statement failed, in words that go on after the file's name; gmt_database_error gives the

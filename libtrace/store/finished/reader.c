@@ -283,3 +283,77 @@ int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message
     }
     return error;
 }
+
+/* Takes the lock of a reader: from here on the rows are what they are now. 0 or a negative errno. */
+static int begin_reading(sqlite3 *db)
+{
+    int64_t entries;
+    int error = gmt_database_exec(db, "BEGIN");
+    return error == 0 ? gmt_database_integer(db, "SELECT count(*) FROM sqlite_master", 0, &entries)
+                      : error;
+}
+
+static int make_views(sqlite3 *db)
+{
+    sqlite3 *model = NULL;
+    int error = gmt_own_schema(&model);
+    if (error == 0) {
+        error = gmt_own_schema_views(db, model);
+    }
+    sqlite3_close(model);
+    return error;
+}
+
+int64_t gmt_trace_bytes(sqlite3 *db)
+{
+    int64_t pages = 0, page_bytes = 0;
+    if (gmt_database_integer(db, "PRAGMA page_count", 0, &pages) != 0 ||
+        gmt_database_integer(db, "PRAGMA page_size", 0, &page_bytes) != 0) {
+        return 0;
+    }
+    return pages * page_bytes; /* at most 2^32 pages of 2^16 bytes */
+}
+
+/* The name may stand for another file by now. */
+static int open_same(sqlite3 *db, sqlite3 **beside)
+{
+    const char *path = sqlite3_db_filename(db, "main");
+    int64_t bytes = gmt_trace_bytes(db);
+    if (path == NULL || path[0] == '\0' ||
+        sqlite3_open_v2(path, beside, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) !=
+            SQLITE_OK) {
+        return -EIO;
+    }
+    sqlite3_extended_result_codes(*beside, 1);
+    (void)sqlite3_busy_timeout(*beside, 2000);
+    int error = gmt_guard_reading_beside(*beside, bytes);
+    if (error == 0) {
+        error = begin_reading(*beside);
+    }
+    if (error == 0 && (gmt_database_is_moved(*beside) || gmt_database_is_moved(db))) {
+        error = -EIO;
+    }
+    return error == 0 ? make_views(*beside) : error;
+}
+
+sqlite3 *gmt_trace_open_beside(sqlite3 *db)
+{
+    sqlite3 *beside = NULL;
+    /* Built for one thread, SQLite has no lock where connections meet. */
+    if (sqlite3_threadsafe() == 0) {
+        return NULL;
+    }
+    if (begin_reading(db) != 0 || open_same(db, &beside) != 0) {
+        gmt_trace_close_beside(db, beside);
+        return NULL;
+    }
+    return beside;
+}
+
+void gmt_trace_close_beside(sqlite3 *db, sqlite3 *beside)
+{
+    (void)sqlite3_close(beside);
+    if (!sqlite3_get_autocommit(db)) {
+        (void)gmt_database_exec(db, "COMMIT");
+    }
+}

@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Open also a trace whose recording was never finished (meta complete = 0): its rows are right but
  * not joined, symbolized or indexed. */
@@ -28,5 +29,13 @@
  *   other             as the system said */
 int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
                    size_t message_bytes);
+
+/* Bytes of the file by its number of pages; 0: not known. */
+int64_t gmt_trace_bytes(sqlite3 *db);
+
+/* A second connection to the file that gmt_trace_open has opened as `db`, with the same views, for another thread. Both see the same
+ * rows until gmt_trace_close_beside. NULL: there can be none. */
+sqlite3 *gmt_trace_open_beside(sqlite3 *db);
+void gmt_trace_close_beside(sqlite3 *db, sqlite3 *beside);
 
 #endif
