@@ -14,6 +14,7 @@ struct gmt_rule;
 struct gmt_launch_rows;
 struct gmt_host_loops;
 struct gmt_kernel_origins;
+struct gmt_known_stack;
 
 struct gmt_analysis {
     const struct gmt_timeline *timeline;
@@ -29,8 +30,9 @@ struct gmt_analysis {
     struct gmt_copy_content *contents;         /* see gmt_analysis_contents    */
     struct gmt_host_loops *host_loops;         /* see gmt_analysis_host_loops  */
     struct gmt_kernel_origins *kernel_origins; /* see kernel_origin.h */
-    bool long_names;         /* reports show the names of kernels, not their titles */
-    int64_t modelled_end_ns; /* of what findings claimed beyond timeline->modelled_end_ns */
+    bool long_names;                /* reports show the names of kernels, not their titles */
+    struct gmt_known_stack *stacks; /* see where.c; NULL: none so far */
+    int64_t modelled_end_ns;        /* of what findings claimed beyond timeline->modelled_end_ns */
 };
 
 /* Launches by stream, loaded when a rule first asks for them; NULL: they could not be. */

@@ -16,6 +16,35 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
+struct gmt_known_stack {
+    int64_t id; /* 0: none */
+    struct gmt_report_frame *frames;
+    size_t depth;
+};
+enum { KNOWN_STACKS = 1024 };
+
+/* Frames of a stack, innermost first; returns how many. Calls come from few stacks, so those that were read stay, each in the
+ * place of its number. */
+static size_t stack_of(struct gmt_analysis *analysis, int64_t stack_id,
+                       struct gmt_report_frame **frames)
+{
+    struct gmt_arena *arena = analysis->report->arena;
+
+    if (analysis->stacks == NULL) {
+        analysis->stacks = gmt_arena_alloc(arena, KNOWN_STACKS * sizeof(*analysis->stacks));
+    }
+    if (analysis->stacks == NULL) {
+        return gmt_where_stack(analysis, arena, stack_id, frames);
+    }
+    struct gmt_known_stack *known = &analysis->stacks[stack_id % KNOWN_STACKS];
+    if (known->id != stack_id) {
+        known->id = stack_id;
+        known->depth = gmt_where_stack(analysis, arena, stack_id, &known->frames);
+    }
+    *frames = known->frames;
+    return known->depth;
+}
+
 /* An inline wrapper of the toolkit's: the line is there, not in the user's code. */
 static bool is_toolkit_file(const char *path)
 {
@@ -149,8 +178,7 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
 
     *where = (struct gmt_where){.label = ""};
     if (call->stack_id > 0) {
-        where->stack_depth = gmt_where_stack(analysis, analysis->report->arena, call->stack_id,
-                                             &frames);
+        where->stack_depth = stack_of(analysis, call->stack_id, &frames);
     }
     where->stack = frames;
     where->api = called_api(analysis, &analysis->timeline->apis[call->api], frames,
