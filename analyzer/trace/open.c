@@ -20,7 +20,7 @@
 
 /* A recorder that is still draining needs seconds; a program still running is not waited for. */
 #define GMT_OPEN_WAIT_NS UINT64_C(30000000000)
-/* Of a smaller file all is read in the time that a second connection takes. */
+/* A second connection takes as much as what it takes over of 1.5 MB (docs/measurements.md). */
 #define GMT_OPEN_BESIDE_BYTES (INT64_C(8) << 20)
 
 struct gmt_recovered gmt_recovered_count(sqlite3 *db)
