@@ -192,7 +192,7 @@ static int enter_second_run(const char *output)
 /* The command of gmtrace that a word which is no program was likely meant to be, or NULL. */
 static const char *command_near(const char *word)
 {
-    static const char *const commands[] = {"try", "apply", "doctor", "calibrate", "help"};
+    static const char *const commands[] = {"try", "apply", "doctor", "calibrate", "dump", "help"};
     return gmt_nearest(word, commands, sizeof(commands) / sizeof(commands[0]));
 }
 

@@ -59,6 +59,9 @@ bool gmt_launcher_can_apply(const char *program);
  * recording itself would fail. */
 int gmt_launcher_doctor(char *const argv[]);
 
+/* `gmtrace dump PID [-o FILE]`; argv[0] is the command, whose text must not be read afterwards. */
+int gmt_launcher_dump(int argc, char *argv[]);
+
 /* Has the user asked for the software device? (Not for it, or for a GPU: false.) */
 bool gmt_launcher_wants_software_device(void);
 /* The folder of its libraries; -ENOENT when it is not installed. */

@@ -14,6 +14,7 @@
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/record/option_limits.h"
+#include "libtrace/record/ring_limits.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
@@ -82,6 +83,10 @@ static const struct limits *limits_of(int key)
  * names neither takes anything. */
 static bool fits(int key, const char *metavar, const char *value)
 {
+    struct gmt_ring_limits ring;
+    if (key == KEY_ring) {
+        return gmt_ring_limits_read(value, &ring) == 0;
+    }
     const struct limits *limit = limits_of(key);
     size_t length = strlen(value);
     if (limit != NULL) {
@@ -157,7 +162,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name the program to run (or try, apply, doctor, calibrate)");
+        argp_error(state, "name the program to run (or try, apply, doctor, calibrate, dump)");
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -177,6 +182,15 @@ static int calibrate(char *const argv[])
 }
 
 /* Commands that take the rest of the line. */
+static int dump(char *const argv[])
+{
+    int count = 0;
+    while (argv[count] != NULL) {
+        count++;
+    }
+    return gmt_launcher_dump(count, (char **)argv);
+}
+
 static const struct {
     const char *name;
     int (*run)(char *const argv[]);
@@ -185,6 +199,7 @@ static const struct {
     {"apply", gmt_launcher_apply},
     {"doctor", gmt_launcher_doctor},
     {"calibrate", calibrate},
+    {"dump", dump},
 };
 
 static const struct argp argp = {
@@ -192,19 +207,21 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "PROGRAM [ARGUMENT...]\ntry [OPTION...] [RULE...] PROGRAM [ARGUMENT...]\n"
                 "apply FILE PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
-                "[OPTION...]\nhelp [COMMAND]",
+                "[OPTION...]\ndump PID [-o FILE]\nhelp [COMMAND]",
     .doc = "Record the memory traffic of a CUDA program.\v"
            "Commands:\n"
            "  try        run a program with fixes applied, and measure what they gain\n"
            "  apply      run it with those that were proven, without recording\n"
            "  doctor     what can be recorded here, and how to fix the rest\n"
            "  calibrate  measure this device, for the prices of gmanalyze\n"
+           "  dump       a trace of the last seconds of a program under --ring\n"
            "  help       this text, or that of a command\n"
            "A program that has one of these names needs its folder: ./doctor.\n\n"
            "Examples:\n"
            "  gmtrace ./app && gmanalyze trace.db\n"
            "  gmtrace --device sim ./app             # without a GPU\n"
            "  gmtrace --range train python train.py\n"
+           "  gmtrace --ring 30s,256M ./app  # then: dump\n"
            "  mpirun -n 8 gmtrace -o trace-%r.db ./app\n\n"
            "gmtrace returns the program's own exit status, 128+N if signal N ended it, 125 when "
            "gmtrace itself fails, 126 when PROGRAM cannot be run, 127 when it is not found.",
@@ -223,7 +240,7 @@ static int help(char *const argv[])
             return commands[i].run(line);
         }
     }
-    gmt_say(stderr, "gmtrace: no command '%s' (try, apply, doctor, calibrate)\n", argv[1]);
+    gmt_say(stderr, "gmtrace: no command '%s' (try, apply, doctor, calibrate, dump)\n", argv[1]);
     return GMT_EXIT_FAILED;
 }
 

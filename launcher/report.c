@@ -20,6 +20,7 @@
 #include "libtrace/store/db/values.h"
 #include "libtrace/store/finished/reader.h"
 #include "libtrace/store/recording/recording.h"
+#include "preload/session/options.h"
 #include "preload/session/output.h"
 #include "preload/session/run_note.h"
 
@@ -249,13 +250,20 @@ static void print_next(char *const *paths, size_t n)
 size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *run,
                            char *paths[static GMT_MOST_TRACES])
 {
-    char name[PATH_MAX], suffixed[PATH_MAX + 4], plain[PATH_MAX];
+    char name[PATH_MAX], suffixed[PATH_MAX + 4], dumps[PATH_MAX + 16], plain[PATH_MAX];
     size_t traces = 0;
     glob_of(pattern, name, sizeof(name) - 2);
     (void)snprintf(suffixed, sizeof(suffixed), "%s.*", name);
     glob_t found = {0};
     (void)glob(name, 0, NULL, &found);
     (void)glob(suffixed, GLOB_APPEND, NULL, &found);
+    if (gmt_options.ring.ns != 0) {
+        size_t length = strlen(name);
+        bool has_ending = length > 3 && strcmp(name + length - 3, ".db") == 0;
+        (void)snprintf(dumps, sizeof(dumps), "%.*s-[0-9]*%s",
+                       (int)(has_ending ? length - 3 : length), name, has_ending ? ".db" : "");
+        (void)glob(dumps, GLOB_APPEND, NULL, &found);
+    }
     for (size_t i = 0; i < found.gl_pathc && traces < GMT_MOST_TRACES; i++) {
         name_of_trace(found.gl_pathv[i], plain);
         if (!is_among(paths, traces, plain) && is_of_run(plain, run)) {
@@ -336,6 +344,34 @@ static void print_refusal(const struct gmt_launcher_run *run)
     }
 }
 
+/* Recorders that keep the last seconds only take their spools away when they have written the last dumps. Returns
+ * how many there are then. */
+static size_t await_dumps(const char *pattern, const struct gmt_launcher_run *run, char **paths,
+                          size_t traces)
+{
+    for (size_t i = 0; i < traces; i++) {
+        (void)gmt_launcher_await(paths[i]);
+        free(paths[i]);
+    }
+    return gmt_launcher_traces(pattern, run, paths);
+}
+
+/* Nothing had gone wrong, nobody had asked. False: nothing was recorded, or that could not be. */
+static bool print_no_dump(const struct gmt_launcher_run *run)
+{
+    struct gmt_run_note note;
+    gmt_run_note_read(run->note, &note);
+    if (note.error != 0 || note.recording == 0) {
+        return false;
+    }
+    if (!gmt_launcher_is_quiet()) {
+        gmt_say(stderr,
+                "gmtrace: no trace was written: the program ended well, and nobody asked for "
+                "a dump (gmtrace dump PID)\n");
+    }
+    return true;
+}
+
 enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const struct gmt_launcher_run *run,
                                               const char *program, bool fails)
@@ -343,6 +379,12 @@ enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
     char *paths[GMT_MOST_TRACES];
     size_t traces = gmt_launcher_traces(pattern, run, paths), good = 0, without_range = 0;
     char *range = NULL;
+    if (gmt_options.ring.ns != 0) {
+        traces = await_dumps(pattern, run, paths, traces);
+        if (traces == 0 && print_no_dump(run)) {
+            return GMT_OUTCOME_TRACE;
+        }
+    }
     if (traces == 0) {
         return print_none(run, program, fails);
     }

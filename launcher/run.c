@@ -60,7 +60,9 @@ int gmt_launcher_run(char *const argv[])
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();
-    move_older_aside(argv[0], &run);
+    if (gmt_options.ring.ns == 0) {
+        move_older_aside(argv[0], &run);
+    }
     int failure = gmt_launcher_execute(argv, &run, NULL, &status);
     if (failure > 0) {
         return failure;

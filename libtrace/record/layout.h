@@ -24,14 +24,14 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 11u
+#define GMT_SPOOL_VERSION 12u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
           GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
           gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
-          GMT_STACK_PYTHON */
+          GMT_STACK_PYTHON; 12 added gmt_control.ring_... and the file `base` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u

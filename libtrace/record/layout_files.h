@@ -63,7 +63,13 @@ struct gmt_control {
     char run[64];         /* what the launcher calls its run, "" without one */
     uint32_t chunks_read; /* [r] chunks that were taken away since all of them was in the trace */
     uint32_t chunks_made; /* of chunk_count, those whose files were made */
-    uint8_t reserved[192];
+    /* Of a recording that keeps its last seconds only (store/recording/ring.h); 0: all is kept. */
+    uint64_t ring_ns;       /* how long a record is kept ... */
+    uint64_t ring_bytes;    /* ... and how much of them */
+    uint64_t ring_begin_ns; /* [r] CLOCK_MONOTONIC: records of calls before were given up */
+    uint32_t ring_base;     /* [r] 1 + index of the chunk of what is left of them, 0: none yet */
+    uint32_t reserved32c;
+    uint8_t reserved[156];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

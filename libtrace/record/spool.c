@@ -265,6 +265,8 @@ static void describe(struct gmt_control *control, const struct gmt_spool_config 
     (void)gethostname(control->host, sizeof(control->host) - 1);
     (void)snprintf(control->run, sizeof(control->run), "%s",
                    config->run != NULL ? config->run : "");
+    control->ring_ns = config->ring_ns;
+    control->ring_bytes = config->ring_bytes;
     control->first_pair = gmt_clock_read_pair();
     control->last_pair = control->first_pair;
     __atomic_store_n(&control->magic, GMT_SPOOL_MAGIC, __ATOMIC_RELEASE);

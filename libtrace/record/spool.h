@@ -20,6 +20,8 @@ struct gmt_spool_config {
     const char *output;   /* path of trace.db; the spool becomes "<output>.spool" */
     uint64_t bytes_limit; /* of all chunks existing at one time */
     const char *run;      /* what the launcher calls its run; NULL: there is none */
+    uint64_t ring_ns;     /* keep the last records only: gmt_control.ring_ns, 0: all */
+    uint64_t ring_bytes;
 };
 
 /* Make the spool directory and its control file, and begin writing. Returns 0 or negative errno

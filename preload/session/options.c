@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/option_limits.h"
+#include "libtrace/record/ring_limits.h"
 #include "libtrace/record/spool.h"
 
 struct gmt_options gmt_options;
@@ -114,6 +115,23 @@ static void load_fingerprints(void)
     gmt_options.fingerprint_budget = number_of("fingerprint_budget") / 100;
 }
 
+static void load_ring(void)
+{
+    const char *variable;
+    const char *text = value_of("ring", &variable);
+    gmt_options.ring = (struct gmt_ring_limits){0};
+    if (text[0] == '\0') {
+        return;
+    }
+    if (gmt_ring_limits_read(text, &gmt_options.ring) != 0) {
+        complain("bad value in", variable);
+    }
+    /* The recorder gives records up in portions: until then both they and the new ones lie there. */
+    if (gmt_options.spool_limit_bytes < 2 * gmt_options.ring.bytes) {
+        gmt_options.spool_limit_bytes = 2 * gmt_options.ring.bytes;
+    }
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -169,6 +187,7 @@ void gmt_options_load(void)
     gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");
     load_fingerprints();
+    load_ring();
     find_unknown_variables();
 }
 

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/record/ring_limits.h"
+
 enum gmt_stacks { GMT_STACKS_OFF, GMT_STACKS_CALLER, GMT_STACKS_FULL };
 enum gmt_collect { GMT_COLLECT_LIGHT, GMT_COLLECT_STANDARD, GMT_COLLECT_DEEP };
 enum gmt_deep { GMT_DEEP_AUTO, GMT_DEEP_RERUN, GMT_DEEP_PHASE };
@@ -38,7 +40,8 @@ struct gmt_options {
     double fingerprint_budget; /* share of elapsed time; 1: no limit */
     size_t fingerprint_limit_bytes;
     uint64_t spool_limit_bytes;
-    double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
+    struct gmt_ring_limits ring; /* keep the last records only; zeros: all of them */
+    double counter_budget;       /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
 };
 extern struct gmt_options gmt_options;

@@ -117,7 +117,8 @@ static int open_spool(const char *run, const struct gmt_spool_config *config)
         return -EEXIST;
     }
     int error = gmt_spool_open(config);
-    if (error == 0 && !gmt_older_trace_move(config->output, run)) {
+    /* Of the last seconds only, no trace of that name is written. */
+    if (error == 0 && config->ring_ns == 0 && !gmt_older_trace_move(config->output, run)) {
         gmt_spool_withdraw();
         error = -EEXIST;
     }
@@ -170,8 +171,11 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
         if (length < 0 || length >= PATH_MAX - 16) {
             return -ENAMETOOLONG;
         }
-        error = open_spool(run, &(struct gmt_spool_config){
-                                    .output = path, .bytes_limit = limit_bytes, .run = name});
+        error = open_spool(run, &(struct gmt_spool_config){.output = path,
+                                                           .bytes_limit = limit_bytes,
+                                                           .run = name,
+                                                           .ring_ns = gmt_options.ring.ns,
+                                                           .ring_bytes = gmt_options.ring.bytes});
         if (error != -EEXIST) {
             if (error == 0 && attempt != 0) {
                 gmt_spool_capability(

@@ -12,6 +12,8 @@
 #include "libtrace/store/ingest/range_scope.h"
 #include "libtrace/store/recording/coverage.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/ring.h"
+#include "libtrace/store/recording/ring_internal.h"
 #include "libtrace/store/sass/sass.h"
 #include "libtrace/store/symbols/sources.h"
 #include "libtrace/store/symbols/symbolize.h"
@@ -30,10 +32,13 @@ static int store_control_losses(struct gmt_recording *recording)
     uint64_t full = __atomic_load_n(&control->dropped_full, __ATOMIC_RELAXED);
     uint64_t io = __atomic_load_n(&control->dropped_io, __ATOMIC_RELAXED);
     uint64_t uncovered = __atomic_load_n(&control->uncovered, __ATOMIC_RELAXED);
-    uint64_t missing = gmt_spool_reader_missing(recording->reader);
+    bool is_ring = gmt_ring_is_on(control); /* chunks are not read by the reader then */
+    uint64_t missing = is_ring ? 0 : gmt_spool_reader_missing(recording->reader);
     int error = 0;
     if (full != 0) {
-        error = gmt_ingest_loss(recording->ingest, "record dropped", "spool limit reached", full);
+        error = gmt_ingest_loss(
+            recording->ingest, "record dropped",
+            is_ring ? "spool limit reached, since the program began" : "spool limit reached", full);
     }
     if (error == 0 && io != 0) {
         error = gmt_ingest_loss(recording->ingest, "record dropped", drop_reason(control), io);
@@ -84,7 +89,10 @@ static int store_end(struct gmt_recording *recording, enum gmt_process_fate fate
 static int look_around(struct gmt_recording *recording)
 {
     sqlite3 *db = recording->db;
-    int error = recording->is_foreign ? 0 : gmt_symbolize_run(db, GMT_SYMBOLIZE_BUDGET_NS);
+    int error = recording->is_foreign
+                    ? 0
+                    : gmt_symbolize_run(db, recording->is_dump ? GMT_RING_NAMES_NS
+                                                               : GMT_SYMBOLIZE_BUDGET_NS);
     if (error == 0 && !recording->is_copy) {
         error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS);
     }
@@ -116,6 +124,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
     gmt_ingest_close(recording->ingest);
     recording->ingest = NULL;
     if ((error = gmt_join_run(db)) != 0 || (error = gmt_join_forget_outside(db)) != 0 ||
+        (error = gmt_ring_is_on(recording->control) ? gmt_ring_settle(recording) : 0) != 0 ||
         (error = gmt_range_scope_settle(db)) != 0 ||
         (error = recording->is_foreign ? 0 : gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||

@@ -22,6 +22,7 @@ struct gmt_recording {
     char output[PATH_MAX];
     bool is_copy;    /* the spool is left as it is; `output` lies in a folder of our own       */
     bool is_foreign; /* GMT_RECORDING_SOURCE_FOREIGN                                           */
+    bool is_dump;    /* GMT_RECORDING_SOURCE_DUMP                                              */
     int lock_fd;     /* -1: not held                                               */
     struct gmt_spool_reader *reader;
     struct gmt_control *control; /* the reader's                                               */
@@ -36,18 +37,31 @@ struct gmt_recording {
     uint64_t transaction_records;
 };
 
-/* Whose spool it is. The last two are left as they are, and make a new file. */
+/* Whose spool it is. All but the first are left as they are, and make a new file. */
 enum gmt_recording_source {
     GMT_RECORDING_SOURCE_LIVE, /* the recorder's own                                          */
     GMT_RECORDING_SOURCE_OWN,  /* left by a recorder of this user, since this machine was booted */
     GMT_RECORDING_SOURCE_FOREIGN, /* of anybody: no file that it names is looked into            */
+    GMT_RECORDING_SOURCE_DUMP, /* of this user, since this boot; its recorder may be at work: ring.h */
 };
+
+/* What the control page tells the traced process, which is woken. */
+void gmt_recording_set_state(struct gmt_control *control, enum gmt_recorder_state state);
+
+/* Until something is likely to be there: exit() of the program wakes us at once. *idle counts passes
+ * without records. */
+void gmt_recording_rest(struct gmt_recording *recording, bool ended, uint64_t records,
+                        unsigned *idle);
 
 /* Lock a spool, map its control page, begin to watch its writer; -EPERM and -EREMOTE: see
  * gmt_recording_prove. gmt_recording_close in any case. */
 int gmt_recording_begin(struct gmt_recording *recording, const char *directory,
                         enum gmt_recording_source source);
 void gmt_recording_close(struct gmt_recording *recording);
+void gmt_recording_close_database(struct gmt_recording *recording);
+
+/* Begin to read once more, under the same lock, for another database. */
+int gmt_recording_reopen(struct gmt_recording *recording);
 
 /* 0: the spool was made by this user on the kernel that runs now. -EPERM: by another user; -EREMOTE: on
  * another machine, before the last boot, or by a gmtrace that does not say. */

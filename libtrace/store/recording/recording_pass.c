@@ -12,6 +12,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/ring.h"
 #include "libtrace/store/spool/spool_files.h"
 
 #define COMMIT_RECORDS 65536u
@@ -55,7 +56,8 @@ uint64_t gmt_recording_chunks_read(const struct gmt_recording *recording)
 static int create(struct gmt_recording *recording)
 {
     char spool[96], created[32], rows[1536];
-    uint64_t read = gmt_recording_chunks_read(recording);
+    /* Of the last seconds only, the others were given up as they were meant to be. */
+    uint64_t read = gmt_ring_is_on(recording->control) ? 0 : gmt_recording_chunks_read(recording);
     time_t now = time(NULL);
     struct tm utc;
     identify(recording->control, spool, sizeof(spool));

@@ -13,6 +13,8 @@
 #include "libtrace/store/db/private_folder.h"
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/ring.h"
+#include "libtrace/store/recording/ring_internal.h"
 #include "libtrace/store/spool/spool_files.h"
 
 /* The trace that the recorder began. */
@@ -127,7 +129,9 @@ static int build(struct gmt_recording *recording)
     }
     int error = gmt_recording_open_database(recording);
     if (error == 0 && !recording->complete) {
-        error = gmt_recording_drain(recording, &fate);
+        error = gmt_ring_is_on(recording->control)
+                    ? gmt_ring_fill(recording, "the recorder was killed")
+                    : gmt_recording_drain(recording, &fate);
         if (error == 0) {
             error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
         }

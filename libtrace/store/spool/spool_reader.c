@@ -21,6 +21,7 @@
 #define OPEN_MOST 200u /* files that stay open between passes */
 /* Chunks to which nothing comes any more are asked less often whether they are closed. */
 #define IDLE_PASSES 8u
+#define PAGE_BYTES ((uint64_t)64 << 10) /* a multiple of the pages of all machines */
 
 /* A part of what this process may open; SQLite and others need descriptors, too. */
 static unsigned open_most(void)
@@ -441,4 +442,41 @@ void gmt_spool_reader_release(struct gmt_spool_reader *reader)
     }
     reader->count = kept;
     reader->at = at;
+}
+
+void gmt_spool_reader_rest(struct gmt_spool_reader *reader)
+{
+    for (size_t i = 0; i < reader->count; i++) {
+        struct gmt_chunk_copy *chunk = &reader->chunks[i];
+        uint64_t read = chunk->offset & ~(PAGE_BYTES - 1);
+        chunk->changed = false;
+        if (chunk->status == GMT_CHUNK_FINISHED) {
+            gmt_chunk_copy_forget(reader, chunk);
+        } else if (chunk->copy != NULL && read > PAGE_BYTES) { /* all but the header's page */
+            (void)madvise(chunk->copy + PAGE_BYTES, read - PAGE_BYTES, MADV_DONTNEED);
+        }
+    }
+}
+
+bool gmt_spool_reader_chunk(const struct gmt_spool_reader *reader, size_t *cursor, uint32_t *index,
+                            uint64_t *bytes, bool *is_read)
+{
+    if (*cursor >= reader->count) {
+        return false;
+    }
+    const struct gmt_chunk_copy *chunk = &reader->chunks[(*cursor)++];
+    *index = chunk->index;
+    *bytes = chunk->bytes;
+    *is_read = chunk->status == GMT_CHUNK_FINISHED;
+    return true;
+}
+
+void gmt_spool_reader_give_up(struct gmt_spool_reader *reader, uint32_t index)
+{
+    struct gmt_chunk_copy *chunk = find_chunk(reader, index);
+    if (chunk != NULL && chunk->status == GMT_CHUNK_FINISHED && discard_chunk(reader, chunk)) {
+        size_t at = (size_t)(chunk - reader->chunks);
+        reader->count--;
+        memmove(chunk, chunk + 1, (reader->count - at) * sizeof(*chunk));
+    }
 }

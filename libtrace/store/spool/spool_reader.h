@@ -83,6 +83,16 @@ uint64_t gmt_spool_reader_missing(const struct gmt_spool_reader *reader);
 /* The positions are stored: unlink finished chunks and give their bytes back to the writer. */
 void gmt_spool_reader_release(struct gmt_spool_reader *reader);
 
+/* For who leaves chunks where they are when they are read: give back the copies of what is. */
+void gmt_spool_reader_rest(struct gmt_spool_reader *reader);
+
+/* The chunks that there are, one per call: start with *cursor = 0. *is_read: to the end, nothing more will come. */
+bool gmt_spool_reader_chunk(const struct gmt_spool_reader *reader, size_t *cursor, uint32_t *index,
+                            uint64_t *bytes, bool *is_read);
+
+/* Unlink a chunk that is read to its end, and give its bytes back to the writer. */
+void gmt_spool_reader_give_up(struct gmt_spool_reader *reader, uint32_t index);
+
 /* Unlink everything of a spool that is ours, and the directory (or the link to it). */
 void gmt_spool_remove(const char *directory);
 

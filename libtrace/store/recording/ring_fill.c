@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last seconds of a spool -> the rows of a trace. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "libtrace/base/format.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/store/db/database.h"
+#include "libtrace/store/ingest/join.h"
+#include "libtrace/store/recording/ring.h"
+#include "libtrace/store/recording/ring_content.h"
+#include "libtrace/store/recording/ring_internal.h"
+#include "libtrace/store/recording/ring_sift.h"
+#include "libtrace/store/spool/spool_files.h"
+
+/* Of a window that was cut for its size, so much of its beginning is left out at most: device work there
+ * may belong to calls before it. */
+#define MARGIN_PART 16u
+
+struct window {
+    uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+};
+
+bool gmt_ring_is_on(const struct gmt_control *control)
+{
+    return control->version >= 12 && control->ring_ns != 0 && control->ring_bytes != 0;
+}
+
+/* Nothing is given up meanwhile. -1: there is no lock, and no recorder that could. */
+static int hold(int folder)
+{
+    int fd = gmt_spool_file_open(folder, "lock", O_RDONLY);
+    struct flock lock = {
+        .l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = GMT_RING_LOCK_BYTE, .l_len = 1};
+    while (fd >= 0 && fcntl(fd, F_OFD_SETLKW, &lock) != 0 && errno == EINTR) {
+    }
+    return fd;
+}
+
+/* The control page says which chunk is the base: both are looked at under the lock. */
+static int load(struct gmt_recording *recording, struct gmt_ring_content *content)
+{
+    struct gmt_control control;
+    int held = hold(recording->folder);
+    int error = gmt_spool_control_read(recording->folder, &control);
+    if (error == 0) {
+        recording->control->ring_base = control.ring_base;
+        recording->control->ring_begin_ns = control.ring_begin_ns;
+        error = gmt_ring_content_add_all(content, recording->folder, control.ring_base, geteuid());
+    }
+    if (held >= 0) {
+        close(held);
+    }
+    return error;
+}
+
+static struct window find_window(struct gmt_recording *recording,
+                                 const struct gmt_ring_content *content)
+{
+    const struct gmt_control *control = recording->control;
+    bool lives = gmt_process_watch_check(&recording->watch) == GMT_PROCESS_ALIVE;
+    uint64_t last_ns = gmt_ring_last_ns(content, &recording->time);
+    uint64_t now_ns = gmt_clock_monotonic_ns(), began_ns = control->first_pair.monotonic_ns;
+    /* Of a process that is gone, who knows for how long: to its last record. */
+    struct window window = {.end_ns = lives || last_ns == 0 ? now_ns : last_ns};
+    uint64_t kept_ns = window.end_ns > control->ring_ns ? window.end_ns - control->ring_ns : 0;
+    window.begin_ns = began_ns > kept_ns ? began_ns : kept_ns;
+    if (control->ring_begin_ns > window.begin_ns) {
+        uint64_t rest_ns = window.end_ns > control->ring_begin_ns
+                               ? window.end_ns - control->ring_begin_ns
+                               : 0;
+        uint64_t margin_ns = rest_ns / MARGIN_PART;
+        window.begin_ns = control->ring_begin_ns +
+                          (margin_ns < GMT_RING_MARGIN_NS ? margin_ns : GMT_RING_MARGIN_NS);
+    }
+    return window;
+}
+
+/* An end whose beginning is lost says nothing. */
+static bool is_loose_end(const struct gmt_ring_record *record)
+{
+    if (record->verdict != GMT_RING_HOLDS) {
+        return false;
+    }
+    return record->type == GMT_REC_FREE ||
+           (record->type == GMT_REC_RANGE &&
+            ((const struct gmt_user_range *)record->data)->end_ticks != 0) ||
+           (record->type == GMT_REC_GRAPH && ((const struct gmt_graph *)record->data)->id == 0);
+}
+
+/* A call before the window is there to be joined with device work, and then forgotten (GMT_CALL_OUTSIDE). */
+static int ingest_outside(struct gmt_recording *recording, const struct gmt_ring_record *record)
+{
+    union {
+        struct gmt_call call;
+        uint8_t bytes[GMT_MAX_SLOTS * GMT_SLOT_BYTES];
+    } copy;
+    memcpy(copy.bytes, record->data, (size_t)record->slots * GMT_SLOT_BYTES);
+    copy.call.flags |= GMT_CALL_OUTSIDE;
+    copy.call.stack = 0;
+    return gmt_ingest_record(recording->ingest, &(struct gmt_spool_record){.data = copy.bytes,
+                                                                           .type = record->type,
+                                                                           .slots = record->slots});
+}
+
+static int ingest_all(struct gmt_recording *recording, const struct gmt_ring_content *content,
+                      const struct window *window)
+{
+    bool has_device_work = false;
+    for (size_t i = 0; i < content->count && !has_device_work; i++) {
+        has_device_work = content->records[i].type == GMT_REC_DEVICE_OP;
+    }
+    int error = 0;
+    for (size_t i = 0; i < content->count && error == 0; i++) {
+        const struct gmt_ring_record *record = &content->records[i];
+        if (record->verdict == GMT_RING_OUTSIDE && has_device_work) {
+            uint64_t ns = gmt_timebase_ns(&recording->time,
+                                          ((const struct gmt_call *)record->data)->begin_ticks);
+            error = ns + GMT_RING_MARGIN_NS >= window->begin_ns ? ingest_outside(recording, record)
+                                                                : 0;
+        } else if (record->verdict == GMT_RING_IN ||
+                   (record->verdict == GMT_RING_HOLDS && !is_loose_end(record))) {
+            error = gmt_ingest_record(recording->ingest,
+                                      &(struct gmt_spool_record){.data = record->data,
+                                                                 .type = record->type,
+                                                                 .slots = record->slots});
+        }
+    }
+    return error;
+}
+
+static void write_time(char text[static 32])
+{
+    time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc) == NULL || strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0) {
+        text[0] = '\0';
+    }
+}
+
+/* The process of the trace begins with its window, and the trace says of what it is the end. */
+static int describe(struct gmt_recording *recording, const struct window *window, const char *cause)
+{
+    const struct gmt_control *control = recording->control;
+    char now[32];
+    write_time(now);
+    char *sql = sqlite3_mprintf(
+        "UPDATE process SET realtime_ns = realtime_ns + (%lld - start_ns), start_ns = %lld, "
+        "end_ns = max(coalesce(end_ns, 0), %lld);"
+        "INSERT OR REPLACE INTO meta VALUES('ring_cause','%q'),('ring_begin_ns','%lld');"
+        "INSERT OR REPLACE INTO capability(name,state,detail,remedy) VALUES('ring','ok',"
+        "'the last %.3f s before %s (kept are %.1f s, %.0f MiB); written because of: %q','');",
+        (long long)window->begin_ns, (long long)window->begin_ns, (long long)window->end_ns, cause,
+        (long long)window->begin_ns, (double)(window->end_ns - window->begin_ns) / 1e9, now,
+        (double)control->ring_ns / 1e9, (double)control->ring_bytes / 0x1p20, cause);
+    if (sql == NULL) {
+        return -ENOMEM;
+    }
+    int error = gmt_database_exec(recording->db, sql);
+    sqlite3_free(sql);
+    return error;
+}
+
+static int fill(struct gmt_recording *recording, const struct gmt_ring_content *content,
+                const struct window *window, const char *cause)
+{
+    int error = gmt_database_exec(recording->db, "BEGIN IMMEDIATE");
+    if (error == 0) {
+        error = ingest_all(recording, content, window);
+    }
+    if (error == 0 && content->corrupt != 0) {
+        error = gmt_ingest_loss(recording->ingest, "corrupt record", "rest of a chunk",
+                                content->corrupt);
+    }
+    if (error == 0) {
+        error = gmt_ingest_flush(recording->ingest);
+    }
+    if (error == 0) {
+        error = describe(recording, window, cause);
+    }
+    return error == 0 ? gmt_database_exec(recording->db, "COMMIT") : error;
+}
+
+int gmt_ring_fill(struct gmt_recording *recording, const char *cause)
+{
+    struct gmt_ring_content content = {0};
+    gmt_timebase_add_control(&recording->time, recording->control);
+    gmt_timebase_add_now(&recording->time);
+    int error = load(recording, &content);
+    if (error == 0) {
+        struct window window = find_window(recording, &content);
+        error = gmt_ring_sift(&content, &recording->time, window.begin_ns);
+        error = error == 0 ? fill(recording, &content, &window, cause) : error;
+    }
+    gmt_ring_content_free(&content);
+    return error;
+}
+
+int gmt_ring_settle(struct gmt_recording *recording)
+{
+    int error = gmt_database_exec(recording->db,
+                                  "DELETE FROM device_op WHERE call_id IS NULL AND start_ns < "
+                                  "(SELECT start_ns FROM process)");
+    /* Once more: what was lost is counted of the window alone. */
+    return error == 0 ? gmt_join_run(recording->db) : error;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Recordings that keep their last seconds only: which records are kept, and what dumps are made of. Links
+ * gmt_store. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libtrace/record/ring_limits.h"
+#include "libtrace/record/spool_folder.h"
+#include "libtrace/store/recording/ring.h"
+#include "libtrace/store/recording/ring_content.h"
+#include "libtrace/store/recording/ring_sift.h"
+#include "tests/unit/spool_fixture.h"
+
+enum { BEGIN = 1000 }; /* of the window */
+
+static struct gmt_fixture fixture;
+static struct gmt_ring_content content;
+static int folder;
+
+static void setup(void)
+{
+    gmt_fixture_make(&fixture);
+    gmt_fixture_chunk(&fixture, 0, 1 << 16);
+    gmt_fixture_chunk(&fixture, 1, 1 << 16);
+    folder = gmt_spool_folder_open(fixture.spool);
+}
+
+static void teardown(void)
+{
+    gmt_ring_content_free(&content);
+    close(folder);
+    gmt_fixture_remove(&fixture);
+}
+
+TestSuite(ring, .init = setup, .fini = teardown, .timeout = 60);
+
+static void call(uint32_t chunk, enum gmt_rec_type type, uint64_t at)
+{
+    const struct gmt_launch launch = {.launch_seq = (uint32_t)at, .kind = GMT_LAUNCH_KERNEL};
+    gmt_fixture_call(
+        &fixture, chunk, type,
+        &(struct gmt_call){.thread = 1, .begin_ticks = at, .end_ticks = at + 1, .api = 1},
+        type == GMT_REC_LAUNCH ? &launch : NULL, type == GMT_REC_LAUNCH ? sizeof(launch) : 0);
+}
+
+static void memory(uint32_t chunk, enum gmt_rec_type type, uint32_t id, uint64_t at)
+{
+    const struct gmt_alloc alloc = {.id = id, .address = 4096 * id, .kind = GMT_ALLOC_DEVICE};
+    gmt_fixture_call(
+        &fixture, chunk, type,
+        &(struct gmt_call){
+            .thread = 1, .begin_ticks = at, .end_ticks = at + 1, .bytes = 64, .api = 1},
+        &alloc, sizeof(alloc));
+}
+
+static void graph(uint32_t id, uint64_t handle, uint64_t since)
+{
+    const struct gmt_graph graph = {
+        .head.ticks = since, .since_ticks = since, .handle = handle, .id = id, .made = id};
+    gmt_fixture_side(&fixture, 0, GMT_REC_GRAPH, &graph, sizeof(graph), NULL);
+}
+
+static void node(uint32_t graph_id, uint64_t name, uint64_t since, uint8_t is_update)
+{
+    const struct gmt_graph_node node = {.head.ticks = since,
+                                        .since_ticks = since,
+                                        .graph = graph_id,
+                                        .node = name,
+                                        .kind = GMT_NODE_EMPTY,
+                                        .is_update = is_update};
+    gmt_fixture_side(&fixture, 0, GMT_REC_GRAPH_NODE, &node, sizeof(node), NULL);
+}
+
+static void range(uint32_t id, uint64_t begin, uint64_t end, const char *name)
+{
+    const struct gmt_user_range range = {.head.ticks = end != 0 ? end : begin,
+                                         .begin_ticks = begin,
+                                         .end_ticks = end,
+                                         .id = id,
+                                         .kind = GMT_RANGE_PUSH};
+    gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &range, sizeof(range), name, "", NULL);
+}
+
+/* One letter for each record, in order: in the window, holds, outside, dropped. */
+static void expect(const char *verdicts)
+{
+    static const char letters[] = {[GMT_RING_DROPPED] = 'd',
+                                   [GMT_RING_HOLDS] = 'h',
+                                   [GMT_RING_IN] = 'i',
+                                   [GMT_RING_OUTSIDE] = 'o'};
+    struct gmt_timebase time;
+    char found[256] = "";
+    gmt_timebase_init(&time, true);
+    cr_assert_eq(gmt_ring_content_add_all(&content, folder, 0, geteuid()), 0);
+    cr_assert_eq(gmt_ring_sift(&content, &time, BEGIN), 0);
+    for (size_t i = 0; i < content.count && i < sizeof(found) - 1; i++) {
+        found[i] = letters[content.records[i].verdict];
+    }
+    cr_expect_str_eq(found, verdicts, "%s instead of %s", found, verdicts);
+}
+
+Test(ring, calls_of_the_window)
+{
+    call(0, GMT_REC_CALL, 999);
+    call(0, GMT_REC_LAUNCH, 999);
+    call(0, GMT_REC_CALL, 1000);
+    call(0, GMT_REC_LAUNCH, 1000);
+    expect("doii");
+}
+
+Test(ring, memory_until_it_is_released_before_the_window)
+{
+    memory(0, GMT_REC_ALLOC, 1, 10); /* lives */
+    memory(0, GMT_REC_ALLOC, 2, 20); /* was released before */
+    memory(0, GMT_REC_ALLOC, 3, 30); /* is released inside */
+    memory(1, GMT_REC_FREE, 2, 500);
+    memory(1, GMT_REC_FREE, 3, 1500);
+    memory(1, GMT_REC_ALLOC, 4, 1600);
+    memory(1, GMT_REC_FREE, 5, 400); /* its allocation lies in a chunk that is not there */
+    expect("hdhdiih");
+}
+
+Test(ring, graphs_until_they_end)
+{
+    graph(1, 0xa, 10);
+    node(1, 7, 10, 0);
+    graph(0, 0xa, 20); /* the end of the first */
+    graph(2, 0xa, 30); /* the driver gives the handle again */
+    node(2, 8, 30, 0);
+    node(2, 8, 40, 1);
+    node(2, 8, 50, 1);
+    node(2, 8, 1500, 1);
+    graph(3, 0xb, 60);
+    graph(0, 0xb, 1200); /* ends inside */
+    expect("dddhhdhihi");
+}
+
+Test(ring, ranges_that_are_open)
+{
+    range(1, 10, 0, "open");
+    range(2, 20, 0, "ended before");
+    range(2, 20, 90, "");
+    range(3, 30, 0, "ended inside");
+    range(3, 30, 1500, "");
+    range(4, 40, 95, "whole, before");
+    range(5, 50, 1500, "whole, inside");
+    expect("hddhidi");
+}
+
+Test(ring, the_latest_of_what_is_said_again)
+{
+    const struct gmt_capability capability = {.state = GMT_CAP_OK};
+    for (uint64_t i = 0; i < 3; i++) {
+        struct gmt_capability row = capability;
+        row.head.ticks = i;
+        gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &row, sizeof(row), i == 1 ? "a" : "b", "",
+                         "", NULL);
+        struct gmt_stream stream = {
+            .head.ticks = i, .handle = 5, .context = 1, .priority = (int32_t)i, .has_priority = 1};
+        gmt_fixture_side(&fixture, 0, GMT_REC_STREAM, &stream, sizeof(stream), NULL);
+    }
+    expect("ddhdhh");
+}
+
+Test(ring, counters_of_launches_of_the_window)
+{
+    const struct gmt_counters before = {.launch_seq = 999}, inside = {.launch_seq = 1000};
+    gmt_fixture_side(&fixture, 0, GMT_REC_COUNTERS, &before, sizeof(before), NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_COUNTERS, &inside, sizeof(inside), NULL);
+    call(1, GMT_REC_LAUNCH, 999);
+    call(1, GMT_REC_LAUNCH, 1000);
+    expect("dioi");
+}
+
+/* What is written of two chunks says the same as they do; a record that is there twice is dropped. */
+Test(ring, the_base_takes_the_place_of_chunks)
+{
+    uint64_t bytes = 0;
+    gmt_fixture_api(&fixture, 0, 1, GMT_FAMILY_ALLOC, "cuMemAlloc_v2");
+    memory(0, GMT_REC_ALLOC, 1, 10);
+    memory(1, GMT_REC_ALLOC, 2, 20);
+    memory(1, GMT_REC_FREE, 2, 30);
+    call(1, GMT_REC_LAUNCH, 40);
+    expect("hhddo");
+    cr_assert_eq(gmt_ring_content_write(&content, folder, 7, 1, &bytes), 0);
+    gmt_ring_content_free(&content);
+    struct gmt_timebase time;
+    gmt_timebase_init(&time, true);
+    cr_assert_eq(gmt_ring_content_add_all(&content, folder, 8, geteuid()), 0);
+    cr_assert_eq(content.count, 7);
+    cr_assert_eq(gmt_ring_sift(&content, &time, BEGIN), 0);
+    cr_expect_eq(content.records[0].verdict, GMT_RING_HOLDS);
+    cr_expect_eq(content.records[1].verdict, GMT_RING_HOLDS);
+    cr_expect_eq(content.records[2].verdict, GMT_RING_DROPPED, "the name, once more");
+    cr_expect_eq(content.records[3].verdict, GMT_RING_DROPPED, "the allocation, once more");
+    cr_expect_eq(content.corrupt, 0);
+}
+
+Test(ring, a_torn_record_ends_its_chunk)
+{
+    call(0, GMT_REC_LAUNCH, 1000);
+    *(uint32_t *)gmt_fixture_reserve(&fixture, 0, 1) = 0x1234;
+    call(1, GMT_REC_LAUNCH, 1001);
+    expect("ii");
+    cr_expect_eq(content.corrupt, 1);
+}
+
+Test(ring, a_recording_that_keeps_all_is_not_dumped)
+{
+    char file[PATH_MAX];
+    (void)snprintf(file, sizeof(file), "%s/x.db", fixture.root);
+    cr_expect_eq(gmt_ring_dump(fixture.spool, file, "test"), -ENODATA);
+    cr_expect_eq(access(file, F_OK), -1);
+}
+
+Test(ring, limits_that_are_read)
+{
+    static const struct {
+        const char *text;
+        uint64_t ms, mib; /* 0: refused */
+    } cases[] = {{"30s,256M", 30000, 256},
+                 {"256M,30s", 30000, 256},
+                 {"500ms", 500, 256},
+                 {"2m", 120000, 256},
+                 {"1h,1G", 3600000, 1024},
+                 {"1.5s,2048K", 1500, 2},
+                 {"512M", 30000, 512},
+                 {"", 0, 0},
+                 {",", 0, 0},
+                 {"30", 0, 0},
+                 {"30s,", 0, 0},
+                 {"30s,30s", 0, 0},
+                 {"1M,2M", 0, 0},
+                 {"99ms", 0, 0},
+                 {"1023K", 0, 0},
+                 {"nans", 0, 0},
+                 {"-5s", 0, 0},
+                 {"30sM", 0, 0}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_ring_limits limits;
+        int error = gmt_ring_limits_read(cases[i].text, &limits);
+        cr_expect_eq(error, cases[i].ms != 0 ? 0 : -EINVAL, "%s", cases[i].text);
+        if (error == 0) {
+            cr_expect_eq(limits.ns, cases[i].ms * 1000000, "%s", cases[i].text);
+            cr_expect_eq(limits.bytes, cases[i].mib << 20, "%s", cases[i].text);
+        }
+    }
+}
