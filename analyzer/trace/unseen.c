@@ -121,6 +121,14 @@ static const char *lost(const struct gmt_timeline *tl, struct gmt_report *report
                                 loss.kind, loss.detail[0] != '\0' ? ": " : "", loss.detail);
 }
 
+/* A dump has what was allocated before its window, not what used it. NULL: all of the run was recorded. */
+static const char *before_window(const struct gmt_timeline *tl)
+{
+    return has(tl, "SELECT count(*) FROM main.capability WHERE name = '" GMT_RING_SCOPE "'")
+               ? "only the last seconds are in the trace: uses of memory before them are not known"
+               : NULL;
+}
+
 /* Of functions that move, launch or map, or that nobody knew; traces of earlier versions do not say what a
  * function does. NULL: none was called. */
 static const char *uncovered_calls(const struct gmt_timeline *tl, struct gmt_report *report)
@@ -172,6 +180,9 @@ int gmt_unseen_load(struct gmt_unseen *unseen, const struct gmt_timeline *tl,
     }
     if (calls != NULL) {
         unseen->calls = calls;
+    }
+    if (unseen->uses == NULL) {
+        unseen->uses = before_window(tl);
     }
     if (unseen->uses == NULL) {
         unseen->uses = unseen->calls != NULL ? unseen->calls : lost(tl, report, GMT_LOSSES_OF_USES);

@@ -13,4 +13,7 @@
 /* While a thread was inside, another one was not, and made calls: they are not in the trace. */
 #define GMT_RANGE_SCOPE_THREADS "range.threads"
 
+/* The trace holds the last seconds of a recording only (store/recording/ring.h). */
+#define GMT_RING_SCOPE "ring"
+
 #endif

@@ -101,6 +101,16 @@ UNSEEN(uses_outside_of_the_recorded_range_are_not_known)
     }
 }
 
+UNSEEN(uses_before_the_last_seconds_are_not_known)
+{
+    EACH(rule, by_uses)
+    {
+        expect_quiet(rule,
+                     "INSERT INTO capability VALUES ('ring', 'ok', NULL, 'the last 30.000 s', '');",
+                     "only the last seconds are in the trace");
+    }
+}
+
 UNSEEN(uses_outside_of_the_analysed_range_are_not_known)
 {
     EACH(rule, by_uses)

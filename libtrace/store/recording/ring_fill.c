@@ -8,8 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "libtrace/base/format.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/range_scope.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/ingest/join.h"
 #include "libtrace/store/recording/ring.h"
@@ -153,7 +153,8 @@ static int describe(struct gmt_recording *recording, const struct window *window
         "UPDATE process SET realtime_ns = realtime_ns + (%lld - start_ns), start_ns = %lld, "
         "end_ns = max(coalesce(end_ns, 0), %lld);"
         "INSERT OR REPLACE INTO meta VALUES('ring_cause','%q'),('ring_begin_ns','%lld');"
-        "INSERT OR REPLACE INTO capability(name,state,detail,remedy) VALUES('ring','ok',"
+        "INSERT OR REPLACE INTO capability(name,state,detail,remedy) VALUES('" GMT_RING_SCOPE
+        "','ok',"
         "'the last %.3f s before %s (kept are %.1f s, %.0f MiB); written because of: %q','');",
         (long long)window->begin_ns, (long long)window->begin_ns, (long long)window->end_ns, cause,
         (long long)window->begin_ns, (double)(window->end_ns - window->begin_ns) / 1e9, now,
