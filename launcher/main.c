@@ -181,7 +181,6 @@ static int calibrate(char *const argv[])
     return GMT_EXIT_FAILED;
 }
 
-/* Commands that take the rest of the line. */
 static int dump(char *const argv[])
 {
     int count = 0;
@@ -191,6 +190,7 @@ static int dump(char *const argv[])
     return gmt_launcher_dump(count, (char **)argv);
 }
 
+/* Commands that take the rest of the line. */
 static const struct {
     const char *name;
     int (*run)(char *const argv[]);

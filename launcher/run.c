@@ -2,6 +2,7 @@
 /* Runs the program, once or twice, reports its traces and passes its exit status on. */
 #include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -57,6 +58,12 @@ int gmt_launcher_run(char *const argv[])
     }
     gmt_options_load();
     if (gmt_launcher_check_outputs() != 0) {
+        return GMT_EXIT_FAILED;
+    }
+    if (gmt_options.ring.ns != 0 && gmt_options.collect == GMT_COLLECT_DEEP &&
+        gmt_options.deep != GMT_DEEP_PHASE) {
+        gmt_say(stderr, "gmtrace: --ring keeps the last seconds of one run: --collect deep needs "
+                        "--deep phase with it\n");
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();

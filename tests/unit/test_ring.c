@@ -216,6 +216,33 @@ Test(ring, a_recording_that_keeps_all_is_not_dumped)
     cr_expect_eq(access(file, F_OK), -1);
 }
 
+/* The rate of CLOCK_MONOTONIC changes over days; what the recorder has seen of it is in the spool. */
+Test(ring, times_by_the_clock_of_the_recorder)
+{
+    const uint64_t ms = 1000000;
+    const struct gmt_clock_pair first = {100 * ms, 100 * ms}, last = {10100 * ms, 20100 * ms};
+    const struct gmt_clock_pair pairs[] = {first, {5100 * ms, 5100 * ms}, {9100 * ms, 18100 * ms}};
+    char file[PATH_MAX];
+    fixture.control->ticks_are_ns = 0;
+    fixture.control->first_pair = first;
+    fixture.control->last_pair = last;
+    fixture.control->ring_ns = 1000 * ms;
+    fixture.control->ring_bytes = 1 << 20;
+    FILE *clock = fopen(gmt_fixture_path(&fixture, "clock"), "w");
+    cr_assert_not_null(clock);
+    cr_assert_eq(fwrite(pairs, sizeof(pairs), 1, clock), 1);
+    (void)fclose(clock);
+    gmt_fixture_process(&fixture, 0, 100 * ms);
+    gmt_fixture_api(&fixture, 0, 1, GMT_FAMILY_LAUNCH, "cuLaunchKernel");
+    call(0, GMT_REC_LAUNCH, 8800 * ms);
+    call(0, GMT_REC_LAUNCH, 9100 * ms);
+    (void)snprintf(file, sizeof(file), "%s/dump.db", fixture.root);
+    cr_assert_eq(gmt_ring_dump(fixture.spool, file, "test"), 0);
+    (void)rename(file, fixture.output);
+    cr_expect_eq(gmt_fixture_number(&fixture, "SELECT min(begin_ns) / 1000000 FROM launch"), 17125);
+    cr_expect_eq(gmt_fixture_number(&fixture, "SELECT max(begin_ns) / 1000000 FROM launch"), 18100);
+}
+
 Test(ring, limits_that_are_read)
 {
     static const struct {

@@ -23,6 +23,8 @@
     10u /* dumps for errors of CUDA: a program that makes one in each step fills no disk */
 #define MOST_CHILDREN 4
 #define RETRY_NS UINT64_C(1000000000) /* after chunks could not be given up */
+#define CLOCK_NS UINT64_C(1000000000) /* so often are the pairs of both clocks written */
+#define LOOK_NS UINT64_C(50000000)    /* so often is it looked for what is old */
 #define LONGEST_BATCH_NS UINT64_C(10000000000)
 
 /* A chunk of the spool. */
@@ -40,7 +42,7 @@ struct ring {
     struct gmt_ring_apis apis;
     struct chunk *chunks;
     size_t count, capacity, at; /* at: of the last record                                 */
-    uint64_t base_bytes, given_up_ns, retry_ns;
+    uint64_t base_bytes, given_up_ns, looked_ns, retry_ns, clock_ns;
     char cause[128]; /* of a failure that was not followed by a dump yet, or ""                 */
     uint64_t unasked_ns;
     unsigned unasked, children;
@@ -121,6 +123,17 @@ static int read_pass(struct ring *ring, bool writer_gone, uint64_t *records)
     }
     gmt_spool_reader_rest(recording->reader);
     return error;
+}
+
+static void write_clock(struct ring *ring)
+{
+    const struct gmt_timebase *time = &ring->recording->time;
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    if (time->count > 0 && now_ns - ring->clock_ns >= CLOCK_NS) {
+        ring->clock_ns = now_ns;
+        (void)gmt_ring_write_file(ring->recording->folder, GMT_RING_CLOCK_FILE, time->pair,
+                                  time->count * sizeof(time->pair[0]));
+    }
 }
 
 /* ---- giving up what is old -------------------------------------------------------------------- */
@@ -264,7 +277,11 @@ static void tidy(struct ring *ring)
 {
     uint64_t now_ns = gmt_clock_monotonic_ns();
     const struct gmt_control *control = ring->recording->control;
-    if (now_ns < ring->retry_ns || choose(ring, now_ns) == 0) {
+    if (now_ns < ring->retry_ns || now_ns - ring->looked_ns < LOOK_NS) {
+        return;
+    }
+    ring->looked_ns = now_ns;
+    if (choose(ring, now_ns) == 0) {
         return;
     }
     uint64_t used = __atomic_load_n(&control->bytes_in_use, __ATOMIC_RELAXED);
@@ -351,6 +368,7 @@ static int follow(struct ring *ring)
         if (fate != GMT_PROCESS_ALIVE) {
             return 0;
         }
+        write_clock(ring);
         answer(ring);
         tidy(ring);
         reap(ring, WNOHANG);

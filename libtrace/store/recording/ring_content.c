@@ -15,7 +15,7 @@
 #include "libtrace/record/spool_lock.h"
 #include "libtrace/store/spool/spool_files.h"
 
-#define BASE_FILE "base" /* until it has its name */
+#define NEW_FILE "base" /* the base, or another file, until it has its name */
 
 void gmt_ring_content_free(struct gmt_ring_content *content)
 {
@@ -259,6 +259,23 @@ static int write_whole(int fd, const uint8_t *from, size_t bytes)
     return 0;
 }
 
+int gmt_ring_write_file(int folder, const char *name, const void *bytes, size_t count)
+{
+    (void)unlinkat(folder, NEW_FILE, 0); /* of an attempt that was killed */
+    int fd = openat(folder, NEW_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    int error = fd < 0 ? -errno : write_whole(fd, bytes, count);
+    if (fd >= 0 && close(fd) != 0 && error == 0) {
+        error = -errno;
+    }
+    if (error == 0 && renameat(folder, NEW_FILE, folder, name) != 0) {
+        error = -errno;
+    }
+    if (error != 0 && fd >= 0) {
+        (void)unlinkat(folder, NEW_FILE, 0);
+    }
+    return error;
+}
+
 int gmt_ring_content_write(const struct gmt_ring_content *content, int folder, uint32_t index,
                            uint32_t pid, uint64_t *bytes)
 {
@@ -268,18 +285,7 @@ int gmt_ring_content_write(const struct gmt_ring_content *content, int folder, u
         return -ENOMEM;
     }
     (void)snprintf(name, sizeof(name), "chunk-%u", index);
-    (void)unlinkat(folder, BASE_FILE, 0); /* of an attempt that was killed */
-    int fd = openat(folder, BASE_FILE, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    int error = fd < 0 ? -errno : write_whole(fd, file, *bytes);
-    if (fd >= 0 && close(fd) != 0 && error == 0) {
-        error = -errno;
-    }
-    if (error == 0 && renameat(folder, BASE_FILE, folder, name) != 0) {
-        error = -errno;
-    }
-    if (error != 0 && fd >= 0) {
-        (void)unlinkat(folder, BASE_FILE, 0);
-    }
+    int error = gmt_ring_write_file(folder, name, file, *bytes);
     free(file);
     return error;
 }

@@ -49,4 +49,7 @@ int gmt_ring_content_add_all(struct gmt_ring_content *content, int folder, uint3
 int gmt_ring_content_write(const struct gmt_ring_content *content, int folder, uint32_t index,
                            uint32_t pid, uint64_t *bytes);
 
+/* Make or replace a file of the spool in one step. 0 or negative errno; then nothing has changed. */
+int gmt_ring_write_file(int folder, const char *name, const void *bytes, size_t count);
+
 #endif

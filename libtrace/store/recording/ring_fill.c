@@ -21,6 +21,7 @@
 /* Of a window that was cut for its size, so much of its beginning is left out at most: device work there
  * may belong to calls before it. */
 #define MARGIN_PART 16u
+#define MOST_ATTEMPTS 5
 
 struct window {
     uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
@@ -42,21 +43,36 @@ static int hold(int folder)
     return fd;
 }
 
-/* The control page says which chunk is the base: both are looked at under the lock. */
+static int load_once(struct gmt_recording *recording, struct gmt_ring_content *content,
+                     bool *is_whole)
+{
+    struct gmt_control before, after;
+    int error = gmt_spool_control_read(recording->folder, &before);
+    if (error == 0) {
+        error = gmt_ring_content_add_all(content, recording->folder, before.ring_base, geteuid());
+    }
+    if (error == 0) {
+        error = gmt_spool_control_read(recording->folder, &after);
+    }
+    *is_whole = error == 0 && before.ring_begin_ns == after.ring_begin_ns;
+    recording->control->ring_begin_ns = error == 0 ? after.ring_begin_ns : 0;
+    return error;
+}
+
+/* A recorder that has too much does not wait for us: what it has given up meanwhile is looked for where it
+ * is now. */
 static int load(struct gmt_recording *recording, struct gmt_ring_content *content)
 {
-    struct gmt_control control;
-    int held = hold(recording->folder);
-    int error = gmt_spool_control_read(recording->folder, &control);
-    if (error == 0) {
-        recording->control->ring_base = control.ring_base;
-        recording->control->ring_begin_ns = control.ring_begin_ns;
-        error = gmt_ring_content_add_all(content, recording->folder, control.ring_base, geteuid());
+    int held = hold(recording->folder), error = 0;
+    bool is_whole = false;
+    for (int attempt = 0; attempt < MOST_ATTEMPTS && error == 0 && !is_whole; attempt++) {
+        gmt_ring_content_free(content);
+        error = load_once(recording, content, &is_whole);
     }
     if (held >= 0) {
         close(held);
     }
-    return error;
+    return error == 0 && !is_whole ? -EBUSY : error;
 }
 
 static struct window find_window(struct gmt_recording *recording,
@@ -187,11 +203,28 @@ static int fill(struct gmt_recording *recording, const struct gmt_ring_content *
     return error == 0 ? gmt_database_exec(recording->db, "COMMIT") : error;
 }
 
+/* What is out of order is left out by gmt_timebase_add: anybody may have written the file. */
+static void read_clock(struct gmt_recording *recording)
+{
+    struct gmt_clock_pair pairs[GMT_TIMEBASE_PAIRS];
+    int fd = gmt_spool_file_open(recording->folder, GMT_RING_CLOCK_FILE, O_RDONLY);
+    ssize_t got = fd >= 0 ? pread(fd, pairs, sizeof(pairs), 0) : 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    gmt_timebase_init(&recording->time, recording->control->ticks_are_ns != 0);
+    gmt_timebase_add(&recording->time, recording->control->first_pair);
+    for (size_t i = 0; got > 0 && i < (size_t)got / sizeof(pairs[0]); i++) {
+        gmt_timebase_add(&recording->time, pairs[i]);
+    }
+    gmt_timebase_add_control(&recording->time, recording->control);
+    gmt_timebase_add_now(&recording->time);
+}
+
 int gmt_ring_fill(struct gmt_recording *recording, const char *cause)
 {
     struct gmt_ring_content content = {0};
-    gmt_timebase_add_control(&recording->time, recording->control);
-    gmt_timebase_add_now(&recording->time);
+    read_clock(recording);
     int error = load(recording, &content);
     if (error == 0) {
         struct window window = find_window(recording, &content);

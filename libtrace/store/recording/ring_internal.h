@@ -10,6 +10,12 @@
 /* Byte of `lock` that who makes a dump holds while it reads, and who gives chunks up. */
 #define GMT_RING_LOCK_BYTE 1
 
+/*
+ * Pairs of both clocks, as the recorder has taken them: an array of struct gmt_clock_pair. Between the two in the
+ * control page there may be days, in which the rate of CLOCK_MONOTONIC changes.
+ */
+#define GMT_RING_CLOCK_FILE "clock"
+
 /* Frames that are not named within this time stay for `gmanalyze symbolize`: a dump is to be there soon. */
 #define GMT_RING_NAMES_NS UINT64_C(500000000)
 

@@ -13,7 +13,7 @@
 enum { KEY_BYTES = 256 };
 
 /* Two records about one thing; 0: not seen, else 1 + the number of the record. */
-struct pair {
+struct sift_pair {
     size_t first, second;
     bool is_needed;
 };
@@ -23,7 +23,7 @@ struct sift {
     struct gmt_timebase *time;
     uint64_t begin_ns;
     struct gmt_intern keys;
-    struct pair *pairs;
+    struct sift_pair *pairs;
     size_t count, capacity;
     int error;
 };
@@ -43,19 +43,20 @@ enum subject {
     ABOUT_GAP,        /* gmt_device_gap.id: begun, ended                                 */
 };
 
-static struct pair *pair_of(struct sift *sift, enum subject subject, const void *key, size_t bytes)
+static struct sift_pair *pair_of(struct sift *sift, enum subject subject, const void *key,
+                                 size_t bytes)
 {
-    static struct pair none;
+    static struct sift_pair none;
     uint8_t whole[KEY_BYTES];
     uint64_t id = 0;
     size_t used = bytes < sizeof(whole) - 1 ? bytes : sizeof(whole) - 1;
-    none = (struct pair){0};
+    none = (struct sift_pair){0};
     whole[0] = (uint8_t)subject;
     memcpy(whole + 1, key, used);
     int known = gmt_intern_id(&sift->keys, whole, used + 1, sift->count, &id);
     if (known == 0 && sift->count == sift->capacity) {
         size_t capacity = sift->capacity != 0 ? 2 * sift->capacity : 1024;
-        struct pair *pairs = realloc(sift->pairs, capacity * sizeof(*pairs));
+        struct sift_pair *pairs = realloc(sift->pairs, capacity * sizeof(*pairs));
         known = pairs != NULL ? 0 : -ENOMEM;
         sift->pairs = pairs != NULL ? pairs : sift->pairs;
         sift->capacity = pairs != NULL ? capacity : sift->capacity;
@@ -65,7 +66,7 @@ static struct pair *pair_of(struct sift *sift, enum subject subject, const void 
         return &none;
     }
     if (known == 0) {
-        sift->pairs[sift->count++] = (struct pair){0};
+        sift->pairs[sift->count++] = (struct sift_pair){0};
     }
     return &sift->pairs[id];
 }
@@ -100,7 +101,7 @@ static uint8_t in_or(const struct sift *sift, uint64_t ns, enum gmt_ring_verdict
 /* ---- the first pass --------------------------------------------------------------------------- */
 
 /* The latest holds, by `ticks`; of those before it nothing does. */
-static void keep_latest(struct sift *sift, struct pair *pair, size_t i, uint64_t ticks,
+static void keep_latest(struct sift *sift, struct sift_pair *pair, size_t i, uint64_t ticks,
                         uint64_t (*ticks_of)(const void *data))
 {
     if (pair->first != 0 && ticks_of(data_at(sift, pair->first)) > ticks) {
@@ -131,7 +132,7 @@ static void take_memory(struct sift *sift, size_t i, struct gmt_ring_record *rec
         return;
     }
     record->verdict = in_or(sift, ns, GMT_RING_HOLDS);
-    struct pair *pair = pair_of(sift, ABOUT_MEMORY, &alloc->id, sizeof(alloc->id));
+    struct sift_pair *pair = pair_of(sift, ABOUT_MEMORY, &alloc->id, sizeof(alloc->id));
     size_t *place = record->type == GMT_REC_ALLOC ? &pair->first : &pair->second;
     if (*place != 0) {
         record->verdict = GMT_RING_DROPPED; /* the same record once more */
@@ -143,7 +144,7 @@ static void take_memory(struct sift *sift, size_t i, struct gmt_ring_record *rec
 static void take_range(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_user_range *range = record->data;
-    struct pair *pair = pair_of(sift, ABOUT_RANGE, &range->id, sizeof(range->id));
+    struct sift_pair *pair = pair_of(sift, ABOUT_RANGE, &range->id, sizeof(range->id));
     if (range->end_ticks == 0) {
         record->verdict = GMT_RING_HOLDS;
         pair->first = i + 1;
@@ -167,7 +168,7 @@ static void take_graph(struct sift *sift, size_t i, struct gmt_ring_record *reco
     if (ns >= sift->begin_ns) {
         return;
     }
-    struct pair *pair = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
+    struct sift_pair *pair = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
     size_t *place = graph->id != 0 ? &pair->first : &pair->second;
     const struct gmt_graph *before = *place != 0 ? data_at(sift, *place) : NULL;
     if (before == NULL || before->since_ticks <= graph->since_ticks) {
@@ -201,7 +202,7 @@ static void take_stream(struct sift *sift, size_t i, struct gmt_ring_record *rec
 static void take_gap(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_device_gap *gap = record->data;
-    struct pair *pair = pair_of(sift, ABOUT_GAP, &gap->id, sizeof(gap->id));
+    struct sift_pair *pair = pair_of(sift, ABOUT_GAP, &gap->id, sizeof(gap->id));
     record->verdict = GMT_RING_HOLDS;
     *(gap->end_ns == 0 ? &pair->first : &pair->second) = i + 1;
 }
@@ -215,7 +216,7 @@ static void take_named(struct sift *sift, size_t i, struct gmt_ring_record *reco
 
 static void take_process(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
-    struct pair *pair = pair_of(sift, ABOUT_PROCESS, "", 0);
+    struct sift_pair *pair = pair_of(sift, ABOUT_PROCESS, "", 0);
     record->verdict = pair->first == 0 ? GMT_RING_HOLDS : GMT_RING_DROPPED;
     pair->first = pair->first == 0 ? i + 1 : pair->first;
 }
@@ -316,7 +317,7 @@ static void take(struct sift *sift, size_t i)
 /* An executable graph that has ended, or was described anew, before the window. */
 static bool is_past(struct sift *sift, const struct gmt_graph *graph, size_t *end)
 {
-    struct pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
+    struct sift_pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
     const struct gmt_graph *latest = handle->first != 0 ? data_at(sift, handle->first) : NULL;
     *end = handle->second;
     if (*end != 0) {
@@ -344,7 +345,8 @@ static void settle_graph_end(struct sift *sift, size_t i, struct gmt_ring_record
 {
     const struct gmt_graph *graph = record->data;
     if (graph->id == 0 && record->verdict == GMT_RING_HOLDS) {
-        struct pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
+        struct sift_pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle,
+                                           sizeof(graph->handle));
         if (handle->is_needed || handle->second != i + 1) {
             record->verdict = GMT_RING_DROPPED;
         }
@@ -360,7 +362,7 @@ static void settle_node(struct sift *sift, struct gmt_ring_record *record)
 }
 
 /* The first of both says that something began, the second, before the window, that it ended. */
-static void settle_pair(struct sift *sift, const struct pair *pair)
+static void settle_pair(struct sift *sift, const struct sift_pair *pair)
 {
     struct gmt_ring_record *second = pair->second != 0 ? &sift->content->records[pair->second - 1]
                                                        : NULL;
@@ -370,7 +372,7 @@ static void settle_pair(struct sift *sift, const struct pair *pair)
     }
 }
 
-static void settle_gap(struct sift *sift, const struct pair *pair)
+static void settle_gap(struct sift *sift, const struct sift_pair *pair)
 {
     const struct gmt_device_gap *ended = pair->second != 0 ? data_at(sift, pair->second) : NULL;
     if (ended != NULL && ended->end_ns < sift->begin_ns) {
