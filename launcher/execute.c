@@ -192,7 +192,8 @@ static int enter_second_run(const char *output)
 /* The command of gmtrace that a word which is no program was likely meant to be, or NULL. */
 static const char *command_near(const char *word)
 {
-    static const char *const commands[] = {"try", "apply", "doctor", "calibrate", "dump", "help"};
+    static const char *const commands[] = {"try", "apply", "doctor", "calibrate", "dump",
+                                           "on",  "off",   "status", "help"};
     return gmt_nearest(word, commands, sizeof(commands) / sizeof(commands[0]));
 }
 

@@ -162,7 +162,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name the program to run (or try, apply, doctor, calibrate, dump)");
+        argp_error(
+            state,
+            "name the program to run (or try, apply, doctor, calibrate, dump, on, off, status)");
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -200,6 +202,9 @@ static const struct {
     {"doctor", gmt_launcher_doctor},
     {"calibrate", calibrate},
     {"dump", dump},
+    {"on", gmt_launcher_switch},
+    {"off", gmt_launcher_switch},
+    {"status", gmt_launcher_status},
 };
 
 static const struct argp argp = {
@@ -207,7 +212,7 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "PROGRAM [ARGUMENT...]\ntry [OPTION...] [RULE...] PROGRAM [ARGUMENT...]\n"
                 "apply FILE PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
-                "[OPTION...]\ndump PID [-o FILE]\nhelp [COMMAND]",
+                "[OPTION...]\ndump PID [-o FILE]\non PID\noff PID\nstatus [PID]\nhelp [COMMAND]",
     .doc = "Record the memory traffic of a CUDA program.\v"
            "Commands:\n"
            "  try        run a program with fixes applied, and measure what they gain\n"
@@ -215,6 +220,8 @@ static const struct argp argp = {
            "  doctor     what can be recorded here, and how to fix the rest\n"
            "  calibrate  measure this device, for the prices of gmanalyze\n"
            "  dump       a trace of the last seconds of a program under --ring\n"
+           "  on, off    switch the recording of a process that runs\n"
+           "  status     how a process, or all of yours, are being recorded\n"
            "  help       this text, or that of a command\n"
            "A program that has one of these names needs its folder: ./doctor.\n\n"
            "Examples:\n"
@@ -240,7 +247,9 @@ static int help(char *const argv[])
             return commands[i].run(line);
         }
     }
-    gmt_say(stderr, "gmtrace: no command '%s' (try, apply, doctor, calibrate, dump)\n", argv[1]);
+    gmt_say(stderr,
+            "gmtrace: no command '%s' (try, apply, doctor, calibrate, dump, on, off, status)\n",
+            argv[1]);
     return GMT_EXIT_FAILED;
 }
 

@@ -31,7 +31,7 @@
           GMT_CHUNK_KEPT and the files `free-<n>`; 7 added gmt_graph.made and gmt_graph_node.turned;
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
           gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
-          GMT_STACK_PYTHON; 12 added gmt_control.ring_... and the files `base` and
+          GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
           `clock` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 

@@ -68,8 +68,10 @@ struct gmt_control {
     uint64_t ring_bytes;    /* ... and how much of them */
     uint64_t ring_begin_ns; /* [r] CLOCK_MONOTONIC: records of calls before were given up */
     uint32_t ring_base;     /* [r] 1 + index of the chunk of what is left of them, 0: none yet */
+    uint32_t switched_off; /* [r] by `gmtrace off`: copies, memsets, launches, waits are left out */
+    uint32_t switch_seen;  /* what of it a call has seen last */
     uint32_t reserved32c;
-    uint8_t reserved[156];
+    uint8_t reserved[152];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

@@ -2,6 +2,7 @@
 /* From an intercepted call to its record (hook_call.h). */
 #include "preload/state/hook_call.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "libtrace/record/spool.h"
@@ -46,13 +47,48 @@ void gmt_hook_call_ask_capture(struct gmt_hook_call *hooked)
     gmt_cancellation_allow(of_program);
 }
 
-/* Outside of the ranges that the capture is scoped to, these are left out. Memory, streams and modules
- * are not: what lies inside refers to them. */
-static bool is_outside(enum gmt_rec_type type)
+/* Outside of the ranges that the capture is scoped to, and while recording is switched off, these are left
+ * out. Memory, streams and modules are not: what lies inside refers to them. */
+static bool may_be_left_out(enum gmt_rec_type type)
 {
-    return (type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH ||
-            type == GMT_REC_SYNC) &&
-           gmt_user_ranges_skip();
+    return type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH ||
+           type == GMT_REC_SYNC;
+}
+
+static _Atomic uint64_t left_out; /* calls, since recording was switched off */
+
+/* The first call after `gmtrace off` or `gmtrace on`; side records are written before the call's own. */
+static void note_switch(struct gmt_control *control, uint32_t off)
+{
+    if (__atomic_exchange_n(&control->switch_seen, off, __ATOMIC_RELAXED) == off) {
+        return; /* another thread was first */
+    }
+    if (off != 0) {
+        gmt_spool_capability("switch", GMT_CAP_PARTIAL, 0,
+                             "recording was switched off for a while: of that time there are no "
+                             "copies, memsets, launches and waits, and what the device did then "
+                             "is not known",
+                             "gmtrace on PID");
+    } else {
+        gmt_spool_loss("call not recorded", "while recording was switched off",
+                       atomic_exchange_explicit(&left_out, 0, memory_order_relaxed));
+    }
+}
+
+static bool is_switched_off(void)
+{
+    struct gmt_control *control = gmt_spool_control();
+    if (control == NULL) {
+        return false;
+    }
+    uint32_t off = __atomic_load_n(&control->switched_off, __ATOMIC_RELAXED) != 0;
+    if (__builtin_expect(off != __atomic_load_n(&control->switch_seen, __ATOMIC_RELAXED), 0)) {
+        note_switch(control, off);
+    }
+    if (off != 0) {
+        atomic_fetch_add_explicit(&left_out, 1, memory_order_relaxed);
+    }
+    return off != 0;
 }
 
 /* Device rows are joined by order: then the calls between are needed until that is done. */
@@ -66,10 +102,11 @@ static void append(enum gmt_rec_type type, const struct gmt_hook_call *hooked, u
                    const void *payload, unsigned slots)
 {
     struct gmt_call call = {0};
-    bool outside = is_outside(type);
+    bool outside = may_be_left_out(type) && gmt_user_ranges_skip();
     if (outside) {
         gmt_user_ranges_leave_out();
     }
+    outside = outside || (may_be_left_out(type) && is_switched_off());
     if (outside && (!has_device_rows() || (hooked->flags & GMT_CALL_CAPTURING) != 0)) {
         return;
     }

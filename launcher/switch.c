@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gmtrace on, off and status: switch the recording of a process, and say how it stands. */
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "launcher/launcher.h"
+#include "launcher/recorded.h"
+#include "libtrace/base/printable.h"
+#include "libtrace/record/clock.h"
+#include "libtrace/record/spool_folder.h"
+#include "libtrace/store/recording/recording.h"
+#include "libtrace/store/recording/ring.h"
+#include "libtrace/store/spool/spool_files.h"
+
+#define SEEN_WITHIN_NS UINT64_C(20000000) /* a program that makes calls has seen it by then */
+#define LOOK_NS 100000
+
+/* Set the word, and wait until a call has seen it. *took_ns: how long that took, UINT64_MAX: none has. */
+static int set(const struct gmt_recorded *recorded, bool off, uint64_t *took_ns)
+{
+    struct gmt_control *control = NULL;
+    int fd = -1, folder = gmt_spool_folder_open(recorded->spool);
+    int error = folder < 0 ? folder : gmt_spool_folder_is_own(folder) ? 0 : -EPERM;
+    *took_ns = UINT64_MAX;
+    if (error == 0) {
+        error = gmt_spool_control_map(folder, false, &control, &fd);
+    }
+    if (error == 0 && control->version < 12) {
+        error = -EPROTONOSUPPORT;
+    }
+    if (error == 0) {
+        uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
+        __atomic_store_n(&control->switched_off, off, __ATOMIC_RELEASE);
+        while (*took_ns == UINT64_MAX && now_ns - began_ns < SEEN_WITHIN_NS) {
+            bool seen = __atomic_load_n(&control->switch_seen, __ATOMIC_ACQUIRE) == off;
+            now_ns = gmt_clock_monotonic_ns();
+            *took_ns = seen ? now_ns - began_ns : UINT64_MAX;
+            if (!seen) {
+                (void)nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+            }
+        }
+    }
+    if (control != NULL) {
+        munmap(control, sizeof(*control));
+    }
+    if (fd >= 0) {
+        close(fd);
+    }
+    if (folder >= 0) {
+        close(folder);
+    }
+    return error;
+}
+
+int gmt_launcher_switch(char *const argv[])
+{
+    struct gmt_recorded recorded;
+    uint64_t took_ns;
+    bool off = strcmp(argv[0], "off") == 0;
+    if (argv[1] == NULL || argv[2] != NULL || argv[1][0] == '-') {
+        bool asks = argv[1] != NULL && strcmp(argv[1], "--help") == 0;
+        gmt_say(
+            asks ? stdout : stderr,
+            "Usage: gmtrace %s PID\nSwitch the recording of copies, memsets, launches and waits of "
+            "a process %s. Memory, streams and code are recorded all the time.\n",
+            argv[0], argv[0]);
+        return asks ? 0 : GMT_EXIT_FAILED;
+    }
+    if (gmt_recorded_find_named(argv[1], &recorded) != 0) {
+        return GMT_EXIT_FAILED;
+    }
+    int error = set(&recorded, off, &took_ns);
+    if (error != 0) {
+        gmt_say(stderr, "gmtrace: process %ld: %s\n", (long)recorded.pid,
+                gmt_recording_explain(error));
+        return GMT_EXIT_FAILED;
+    }
+    if (took_ns == UINT64_MAX) {
+        gmt_say(stderr, "gmtrace: recording of process %ld: %s takes effect at the next call\n",
+                (long)recorded.pid, argv[0]);
+    } else {
+        gmt_say(stderr, "gmtrace: recording of process %ld is %s (after %.1f ms)\n",
+                (long)recorded.pid, argv[0], (double)took_ns / 1e6);
+    }
+    return 0;
+}
+
+static void print_status(const struct gmt_recorded *recorded, void *count)
+{
+    const struct gmt_control *control = &recorded->control;
+    bool has_switch = control->version >= 12, off = has_switch && control->switched_off != 0;
+    bool is_seen = !has_switch || off == (control->switch_seen != 0);
+    uint64_t dropped = control->dropped_full + control->dropped_io;
+    bool has_recorder = control->recorder_pid != 0 && kill((pid_t)control->recorder_pid, 0) == 0;
+    printf("process %ld: %s%s; ", (long)recorded->pid, off ? "off" : "on",
+           is_seen ? "" : ", takes effect at the next call");
+    if (gmt_ring_is_on(control)) {
+        printf("the last %.4g s, %.4g MiB, for dumps beside %s; ", (double)control->ring_ns / 1e9,
+               (double)control->ring_bytes / 0x1p20, control->output);
+    } else {
+        printf("the whole run, into %s; ", control->output);
+    }
+    printf("%.1f MiB in the spool; ", (double)control->bytes_in_use / 0x1p20);
+    if (has_recorder) {
+        printf("recorder %u", control->recorder_pid);
+    } else {
+        printf("its recorder is gone");
+    }
+    if (dropped != 0) {
+        printf("; %llu records dropped", (unsigned long long)dropped);
+    }
+    putchar('\n');
+    ++*(unsigned *)count;
+}
+
+int gmt_launcher_status(char *const argv[])
+{
+    struct gmt_recorded recorded;
+    unsigned count = 0;
+    if (argv[1] != NULL && (argv[2] != NULL || argv[1][0] == '-')) {
+        bool asks = strcmp(argv[1], "--help") == 0;
+        gmt_say(asks ? stdout : stderr,
+                "Usage: gmtrace status [PID]\nSay of a process, or of all that you have, how it is "
+                "being recorded.\n");
+        return asks ? 0 : GMT_EXIT_FAILED;
+    }
+    if (argv[1] == NULL) {
+        gmt_recorded_each(print_status, &count);
+        if (count == 0) {
+            gmt_say(stderr, "gmtrace: no process of yours is being recorded\n");
+        }
+    } else if (gmt_recorded_find_named(argv[1], &recorded) == 0) {
+        print_status(&recorded, &count);
+    }
+    return count != 0 && fflush(stdout) == 0 ? 0 : GMT_EXIT_FAILED;
+}
