@@ -106,5 +106,5 @@ int gmt_launcher_apply(char *const argv[])
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();
     int failure = gmt_launcher_execute(&argv[at], &run, NULL, &status);
-    return failure > 0 ? failure : failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_status(status);
+    return failure > 0 ? failure : failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_exit_status(status);
 }

@@ -48,7 +48,7 @@ void gmt_launcher_preload_of_user(const char *list, bool asan, char *out, size_t
 int gmt_launcher_let_asan_start(void);
 
 /* The status to exit with after that wait status. */
-int gmt_launcher_status(int status);
+int gmt_launcher_exit_status(int status);
 /* `gmtrace try`, `gmtrace apply`: what fixes gain, and a program with those that are proven. The program's own status. */
 int gmt_launcher_try(char *const argv[]);
 int gmt_launcher_apply(char *const argv[]);

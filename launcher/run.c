@@ -15,7 +15,7 @@
 #include "preload/session/options.h"
 #include "preload/session/output.h"
 
-int gmt_launcher_status(int status)
+int gmt_launcher_exit_status(int status)
 {
     return WIFSIGNALED(status) ? GMT_EXIT_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -78,7 +78,7 @@ int gmt_launcher_run(char *const argv[])
         gmt_options.deep != GMT_DEEP_PHASE) {
         gmt_launcher_second_run(gmt_options.output, &run, argv);
     }
-    int result = failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_status(status);
+    int result = failure < 0 ? GMT_EXIT_FAILED : gmt_launcher_exit_status(status);
     enum gmt_launcher_outcome outcome = gmt_launcher_report(gmt_options.output, &run, argv[0],
                                                             was_asked && result == 0);
     bool is_failure = outcome == GMT_OUTCOME_FAILED ||

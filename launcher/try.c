@@ -476,5 +476,5 @@ int gmt_launcher_try(char *const argv[])
     }
     status = reference.status;
     gmt_try_reference_free(&reference);
-    return failure != 0 ? failure : gmt_launcher_status(status);
+    return failure != 0 ? failure : gmt_launcher_exit_status(status);
 }

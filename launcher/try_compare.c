@@ -136,7 +136,8 @@ bool gmt_try_equals(const struct gmt_try_reference *reference, const struct gmt_
     }
     if (reference->status_agrees && run->status != reference->status) {
         (void)snprintf(what, bytes, "the exit status is %d, not %d",
-                       gmt_launcher_status(run->status), gmt_launcher_status(reference->status));
+                       gmt_launcher_exit_status(run->status),
+                       gmt_launcher_exit_status(reference->status));
         return false;
     }
     if (reference->output_agrees && strcmp(run->output, reference->output) != 0) {
