@@ -10,6 +10,7 @@
 #include "reports/model/own_time.h"
 #include "reports/model/words.h"
 #include "reports/text/markdown_parts.h"
+#include "reports/text/markdown_snapshot.h"
 #include "reports/text/text_parts.h"
 #include "reports/writers.h"
 
@@ -436,6 +437,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     notes(out, r);
     calls(out, r);
     memory(out, r);
+    gmt_markdown_snapshot(out, r);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);
     gmt_markdown_plain(out, r->tool_version);

@@ -44,11 +44,12 @@ struct gmt_analyze_options {
     size_t top;            /* 0: all */
     bool top_given;        /* without, the text is kept short */
     const char *model_file, *explain;
-    const char *editor_url;  /* with {file} and {line}; NULL: places are no links */
-    const char *source_root; /* NULL: to be found */
-    const char *range;       /* NULL: everything */
-    const regex_t *kernel;   /* names of the kernels to report on; NULL: all */
-    regex_t kernel_pattern;  /* what `kernel` points to */
+    const char *editor_url;      /* with {file} and {line}; NULL: places are no links */
+    const char *source_root;     /* NULL: to be found */
+    const char *range;           /* NULL: everything */
+    const char *memory_snapshot; /* NULL: none */
+    const regex_t *kernel;       /* names of the kernels to report on; NULL: all */
+    regex_t kernel_pattern;      /* what `kernel` points to */
     bool list_rules, strict;
     bool long_names; /* of kernels, in place of titles */
     char *reproduce; /* the command line, as a shell takes it; NULL: no memory */

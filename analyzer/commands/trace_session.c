@@ -115,6 +115,22 @@ static void redact_beside(struct gmt_trace_session *session,
     gmt_redact_model_names(&session->arena, &model->device_name, &model->created);
 }
 
+static int load_snapshot(struct gmt_trace_session *session,
+                         const struct gmt_analyze_options *options)
+{
+    const char *path = options->memory_snapshot;
+    char message[512] = "";
+    int rc = gmt_snapshot_load(&session->snapshot, path, message, sizeof(message));
+
+    if (rc != 0) {
+        complain(path, message);
+        return rc;
+    }
+    session->snapshot.path = options->redact == GMT_REDACT_NOTHING ? path : gmt_redact_path(path);
+    gmt_redact_snapshot(&session->snapshot, options->redact);
+    return 0;
+}
+
 /* Where only some kernels are reported on, those are known at the end. */
 static int begin_page(void *context, const struct gmt_report *report)
 {
@@ -218,6 +234,12 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
     if (options->redact != GMT_REDACT_NOTHING) {
         redact_beside(session, options, path);
     }
+    if (options->memory_snapshot != NULL && is_only) {
+        if (load_snapshot(session, options) != 0) {
+            return GMT_EXIT_UNREADABLE;
+        }
+        filter.snapshot = &session->snapshot;
+    }
     int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
     if (rc != 0) {
         complain(path, rc != -ENOMEM && gmt_guard_noted(session->db) ? gmt_guard_reason(session->db)
@@ -236,6 +258,7 @@ void gmt_trace_session_close(struct gmt_trace_session *session)
 {
     gmt_page_free(session->page);
     gmt_timeline_free(&session->timeline);
+    gmt_snapshot_free(&session->snapshot);
     gmt_model_free(&session->model);
     gmt_arena_free(&session->arena);
     close_beside(session);

@@ -13,7 +13,8 @@ struct gmt_trace_session {
     struct gmt_arena arena;
     struct gmt_timeline timeline;
     struct gmt_model model;
-    struct gmt_report report; /* points into all the others */
+    struct gmt_report report;           /* points into all the others */
+    struct gmt_torch_snapshot snapshot; /* of --memory-snapshot; empty without */
     sqlite3 *db;
     sqlite3 *beside;             /* to the same file, while it is loaded; NULL: none */
     struct gmt_payload *payload; /* NULL: nobody wants a page */

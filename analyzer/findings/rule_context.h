@@ -15,14 +15,16 @@ struct gmt_launch_rows;
 struct gmt_host_loops;
 struct gmt_kernel_origins;
 struct gmt_known_stack;
+struct gmt_torch_snapshot;
 
 struct gmt_analysis {
     const struct gmt_timeline *timeline;
     const struct gmt_model *model;
     const struct gmt_runs *runs;
     const struct gmt_memory *memory;
-    struct gmt_report *report;   /* where findings go */
-    const struct gmt_rule *rule; /* the one that runs */
+    const struct gmt_torch_snapshot *snapshot; /* that was given beside the trace; NULL: none */
+    struct gmt_report *report;                 /* where findings go */
+    const struct gmt_rule *rule;               /* the one that runs */
     struct gmt_rule_result *result;
     struct gmt_finding *pending; /* what the rule has said so far */
     size_t pending_count;

@@ -31,6 +31,10 @@ char *gmt_redact_model(struct gmt_arena *arena, const char *json);
 /* The name of a model's device and its date, which are the model's own words. */
 void gmt_redact_model_names(struct gmt_arena *arena, const char **device, const char **created);
 
+/* The places and settings of a memory snapshot, which is no part of the trace. */
+struct gmt_torch_snapshot;
+void gmt_redact_snapshot(struct gmt_torch_snapshot *snapshot, enum gmt_redact what);
+
 /* The base name of any path. */
 const char *gmt_redact_path(const char *path);
 

@@ -220,9 +220,13 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     struct gmt_memory memory;
     struct gmt_unseen unseen;
 
-    struct gmt_analysis analysis = {
-        .timeline = timeline, .model = model, .runs = &runs, .memory = &memory, .report = report};
-    analysis.long_names = filter->long_names;
+    struct gmt_analysis analysis = {.timeline = timeline,
+                                    .model = model,
+                                    .runs = &runs,
+                                    .memory = &memory,
+                                    .long_names = filter->long_names,
+                                    .snapshot = filter->snapshot,
+                                    .report = report};
     int rc = gmt_memory_load(&memory, timeline);
 
     if (rc == 0) {
@@ -251,6 +255,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     }
     if (rc == 0) {
         rc = gmt_memory_report(&analysis);
+    }
+    if (rc == 0) {
+        rc = gmt_snapshot_report(&analysis);
     }
     if (rc == 0) {
         rc = gmt_host_report(&analysis);

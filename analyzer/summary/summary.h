@@ -17,6 +17,9 @@ const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
 /* Peak memory, who made it, and who held memory when there was none left. */
 int gmt_memory_report(struct gmt_analysis *analysis);
 
+/* Whose bytes a memory snapshot shows, where one was given. 0 or -ENOMEM. */
+int gmt_snapshot_report(struct gmt_analysis *analysis);
+
 /* What the recorded time went to, what the device was idle for, and the calls by function: after gmt_verdict_fill. */
 int gmt_host_report(struct gmt_analysis *analysis);
 

@@ -40,5 +40,8 @@ void gmt_json_memory(struct gmt_json_stream *s, const char *key, const struct gm
         write_failure(s, &r->failures[i]);
     }
     gmt_json_close_array(s);
+    if (r->snapshot != NULL) {
+        gmt_json_give(s, "snapshot", gmt_json_snapshot(r));
+    }
     gmt_json_close_object(s);
 }

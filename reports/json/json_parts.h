@@ -16,6 +16,9 @@ json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
 void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
                      const struct gmt_report *report);
 
+/* The report's snapshot, which must be there. */
+json_t *gmt_json_snapshot(const struct gmt_report *report);
+
 /* For gmt_json_give_each: one of an array of findings, races, transfer rows or kernel rows. */
 json_t *gmt_json_finding(const void *findings, size_t i);
 json_t *gmt_json_race(const void *races, size_t i);

@@ -405,6 +405,7 @@ struct gmt_call_row {
 enum { GMT_FIRST_FINDINGS = 3 };
 
 struct gmt_payload;
+struct gmt_report_snapshot;
 
 struct gmt_report {
     struct gmt_arena *arena;
@@ -433,6 +434,7 @@ struct gmt_report {
     size_t peak_holder_count;
     struct gmt_memory_failure *failures; /* in the order of time */
     size_t failure_count;
+    const struct gmt_report_snapshot *snapshot; /* model/snapshot.h; NULL: none was given */
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
     struct gmt_transfer_row *copy_totals; /* by direction and class           */
     size_t copy_total_count;

@@ -70,6 +70,8 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report);
 /* Failed allocations; who made the peak, at most three places unless all findings are shown. */
 void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report);
+/* Whose bytes a memory snapshot shows. */
+void gmt_text_snapshot(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_foot(struct gmt_text_out *t, const struct gmt_report *report);

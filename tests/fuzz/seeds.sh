@@ -6,7 +6,7 @@ set -euo pipefail
 : "${GMT_SOURCE:?}" "${GMT_BUILD:?}" "${SIM_LIB:?}" "${CLIENTS:?}"
 out=$1
 rm -rf "$out"
-mkdir -p "$out/trace" "$out/spool" "$out/settings" "$out/code"
+mkdir -p "$out/trace" "$out/spool" "$out/settings" "$out/code" "$out/snapshot"
 export LC_ALL=C GMTRACE_COLLECT=light
 # shellcheck source=tests/rules/traces.sh
 source "$GMT_SOURCE/tests/rules/traces.sh"
@@ -81,3 +81,7 @@ rm -rf "${out:?}/lib" "$out"/*.spool
 cp "$GMT_SOURCE"/tests/data/cubin/*.cubin "$CLIENTS/driverclient_linked" "$out/code"
 cp "$GMT_BUILD"/tests/unit/symbols/*.so "$out/code"
 { echo model; cat "$GMT_SOURCE/tests/rules/model.json"; } >"$out/settings/model"
+
+# ---- memory snapshots of a small allocator, without its facts and traces
+python3 "$GMT_SOURCE/tests/rules/snapshots.py" "$out/snapshot"
+rm "$out"/snapshot/*.sql "$out"/snapshot/*.json

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sentences about a memory snapshot that all formats share. */
+#include "reports/model/snapshot.h"
+
+#include <math.h>
+
+#include "libtrace/base/arena.h"
+#include "libtrace/base/format.h"
+
+double gmt_snapshot_replay_error(const struct gmt_snapshot_device *device)
+{
+    if (device->replay_count == 0 || !(device->recorded_peak_bytes > 0)) {
+        return NAN;
+    }
+    return device->replays[0].reserved_bytes / device->recorded_peak_bytes - 1;
+}
+
+const char *gmt_snapshot_advice(struct gmt_arena *arena, const struct gmt_snapshot_device *device)
+{
+    char with[GMT_FORMAT_BYTES], without[GMT_FORMAT_BYTES];
+    const struct gmt_snapshot_replay *best = device->best;
+
+    if (best == NULL) {
+        return NULL;
+    }
+    return gmt_arena_text(
+        arena, "%s would have reserved %s in place of %s%s: set PYTORCH_CUDA_ALLOC_CONF=%s",
+        best->setting, gmt_format_bytes(with, best->reserved_bytes),
+        gmt_format_bytes(without, device->replays[0].reserved_bytes),
+        best->fits && device->error_count > 0 && !device->replays[0].fits
+            ? ", and the request that failed would have fit"
+            : "",
+        best->setting);
+}
