@@ -7,6 +7,11 @@
 #include "libtrace/base/arena.h"
 #include "libtrace/base/format.h"
 
+bool gmt_snapshot_peak_differs(const struct gmt_snapshot_device *device)
+{
+    return device->peak != NULL && device->tensor_bytes < 0.995 * device->peak->requested_bytes;
+}
+
 double gmt_snapshot_replay_error(const struct gmt_snapshot_device *device)
 {
     if (device->replay_count == 0 || !(device->recorded_peak_bytes > 0)) {

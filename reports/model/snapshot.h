@@ -85,6 +85,9 @@ struct gmt_report_snapshot {
 struct gmt_arena;
 const char *gmt_snapshot_advice(struct gmt_arena *arena, const struct gmt_snapshot_device *device);
 
+/* Is there a moment of the history with more in tensors than at the snapshot, in digits that are shown? */
+bool gmt_snapshot_peak_differs(const struct gmt_snapshot_device *device);
+
 /* How far the replay as recorded is from what was recorded: a share; NAN: not known. */
 double gmt_snapshot_replay_error(const struct gmt_snapshot_device *device);
 

@@ -68,6 +68,13 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
                 gmt_format_bytes(bytes, d->unmatched_bytes));
     }
     fputs("\n\n", out);
+    if (gmt_snapshot_peak_differs(d)) {
+        fprintf(out, "**Most tensors** %s, in segments of %s\n\n| | |\n|--:|---|\n",
+                gmt_format_bytes(bytes, d->peak->requested_bytes),
+                gmt_format_bytes(held, d->peak->reserved_bytes));
+        holders(out, &d->peak->holders);
+        fputc('\n', out);
+    }
     for (size_t i = 0; i < d->error_count; i++) {
         const struct gmt_snapshot_moment *m = &d->errors[i];
 

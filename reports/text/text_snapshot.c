@@ -96,6 +96,25 @@ static void at_snapshot(struct gmt_text_out *t, const struct gmt_report *r,
     fputc('\n', t->out);
 }
 
+/* Where the snapshot was taken at another moment than that with most tensors. */
+static void peak(struct gmt_text_out *t, const struct gmt_report *r,
+                 const struct gmt_snapshot_device *d)
+{
+    char used[GMT_FORMAT_BYTES], held[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES];
+    const struct gmt_snapshot_moment *m = d->peak;
+
+    if (!gmt_snapshot_peak_differs(d)) {
+        return;
+    }
+    gmt_text_heading(t, gmt_arena_text(r->arena, "Most tensors: %s%s%s, in segments of %s",
+                                       gmt_format_bytes(used, m->requested_bytes),
+                                       isnan(m->at_ns) ? "" : " at ",
+                                       isnan(m->at_ns) ? "" : gmt_format_ns(at, m->at_ns),
+                                       gmt_format_bytes(held, m->reserved_bytes)));
+    holders(t, r, &m->holders, "block");
+    fputc('\n', t->out);
+}
+
 static void errors(struct gmt_text_out *t, const struct gmt_report *r,
                    const struct gmt_snapshot_device *d)
 {
@@ -175,6 +194,7 @@ void gmt_text_snapshot(struct gmt_text_out *t, const struct gmt_report *r)
         const struct gmt_snapshot_device *device = &r->snapshot->devices[i];
 
         at_snapshot(t, r, device);
+        peak(t, r, device);
         errors(t, r, device);
         replays(t, r, device);
     }

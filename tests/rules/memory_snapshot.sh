@@ -76,12 +76,21 @@ assert error["reserved_bytes"] == error["requested_bytes"] == error["holders"]["
 assert all(r["fits"] is False for r in history["replays"])
 assert history["advice"].endswith("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), history["advice"]
 assert history["peak"]["requested_bytes"] == (176 + 172) * MIB
+# Memory in pieces that are too small: other settings would have let the request through.
+with open("stuck.out.json") as file:
+    history = json.load(file)["memory"]["snapshot"]["devices"][0]["history"]
+error, = history["out_of_memory"]
+assert (error["reserved_bytes"], error["requested_bytes"]) == (240 * MIB, 60 * MIB)
+assert {r["setting"]: (r["needed_bytes"], r["fits"]) for r in history["replays"][:2]} == {
+    None: (340 * MIB, False), "expandable_segments:True": (160 * MIB, True)}, history["replays"]
+assert "the request that failed would have fit" in history["advice"], history["advice"]
 END
 expect 0 --calibrate never --memory-snapshot growing.pickle growing.db
 grep -q 'Whose bytes: 320 MiB of device 0 at the memory snapshot' out || fail "text: no heading"
 grep -q '176 MiB  train.py:10 in step, 1 block$' out || fail "text: no place"
 grep -q 'expandable_segments:True would have reserved 520 MiB in place of 3.83 GiB' out || fail "text: no advice"
 grep -q 'Out of memory in PyTorch' out || fail "text: no error"
+grep -q 'Most tensors: 348 MiB at' out || fail "text: no peak"
 grep -qF '| 176 MiB | tensors |' growing.out.md || fail "markdown"
 
 # A trace of another run has none of the segments, and the report says so.

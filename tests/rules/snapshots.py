@@ -263,6 +263,15 @@ def growing_steps():
     return steps
 
 
+def stuck_steps():
+    """Each segment of 80 MiB keeps 20: 180 MiB are free, and 100 in one piece nowhere."""
+    steps = [("alloc", i, 80 * MIB, 0, 11) for i in range(3)]
+    for i in range(3):
+        steps += [("free", i), ("alloc", 10 + i, 20 * MIB, 0, 12), ("alloc", 20 + i, 60 * MIB, 0, 13)]
+    steps += [("free", 20 + i) for i in range(3)]
+    return steps + [("oom", 100 * MIB, 30 * MIB)]
+
+
 def run(steps, allocator):
     """Returns the steps without releases that released nothing: a history does not show those."""
     held, seen = {}, []
@@ -348,6 +357,7 @@ def main():
     write(folder, "split", random_steps(20), 4, max_split=128 * MIB)
     write(folder, "divisions", random_steps(21), 4, divisions=8)
     write(folder, "growing", growing_steps(), 4)
+    write(folder, "stuck", stuck_steps(), 3)
     write(folder, "late", random_steps(22), 4, first=500)
 
 
