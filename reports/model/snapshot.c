@@ -28,12 +28,18 @@ const char *gmt_snapshot_advice(struct gmt_arena *arena, const struct gmt_snapsh
     if (best == NULL) {
         return NULL;
     }
+    bool rescues = best->fits && !isnan(best->needed_bytes) && !device->replays[0].fits;
+
+    if (rescues) {
+        return gmt_arena_text(
+            arena,
+            "With %s the request that failed would have fit: %s reserved with it, in "
+            "place of %s: set PYTORCH_CUDA_ALLOC_CONF=%s",
+            best->setting, gmt_format_bytes(with, best->needed_bytes),
+            gmt_format_bytes(without, device->replays[0].needed_bytes), best->setting);
+    }
     return gmt_arena_text(
-        arena, "%s would have reserved %s in place of %s%s: set PYTORCH_CUDA_ALLOC_CONF=%s",
+        arena, "%s would have reserved %s in place of %s: set PYTORCH_CUDA_ALLOC_CONF=%s",
         best->setting, gmt_format_bytes(with, best->reserved_bytes),
-        gmt_format_bytes(without, device->replays[0].reserved_bytes),
-        best->fits && device->error_count > 0 && !device->replays[0].fits
-            ? ", and the request that failed would have fit"
-            : "",
-        best->setting);
+        gmt_format_bytes(without, device->replays[0].reserved_bytes), best->setting);
 }

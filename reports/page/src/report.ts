@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON report (docs/json.md) as the page reads it.
+import type { Snapshot } from './sections/memory/snapshot';
 
 export type Severity = 'high' | 'medium' | 'low' | 'note';
 
@@ -315,6 +316,8 @@ export interface Report {
   findings: Finding[];
   notes: Finding[];
   joint_savings?: Joint[];
+  /** Other fields of it are not read: the page has single allocations. */
+  memory?: { snapshot?: Snapshot };
   transfers: TransferRow[];
   kernels: KernelRow[];
   races: Race[];

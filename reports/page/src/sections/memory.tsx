@@ -11,6 +11,7 @@ import { useChoice } from '../state';
 import { Areas, Legend, type Clock } from './memory/areas';
 import { Live } from './memory/live';
 import { allocationsOf, momentAt, placesOf, usageOf, usageWithin, type Allocations, type Place, type Usage } from './memory/model';
+import { Whose } from './memory/whose';
 import { idleOf, leaksOf, type IdleRow, type LeakRow } from './memory/waste';
 import './memory/memory.css';
 
@@ -176,7 +177,14 @@ export function Memory({ payload }: SectionProps) {
   const options = places.map(({ id, title }) => [id, title] as const);
   const [where] = usePick('m.where', options);
   const place = places.find(({ id }) => id === where);
-  if (place === undefined) return <p>The program allocated no device memory and no page-locked memory.</p>;
+  const whose = <Whose snapshot={payload.head.report.memory?.snapshot} />;
+  if (place === undefined)
+    return (
+      <>
+        <p>The program allocated no device memory and no page-locked memory.</p>
+        {whose}
+      </>
+    );
   return (
     <>
       {places.length > 1 && (
@@ -190,6 +198,7 @@ export function Memory({ payload }: SectionProps) {
         place={place}
         unseen={payload.head.uses_unseen ?? null}
       />
+      {whose}
     </>
   );
 }

@@ -17,7 +17,7 @@ export const root = resolve(import.meta.dirname, '../../../..');
 export const folder = mkdtempSync(join(tmpdir(), 'gmtrace-page-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
-/** A small trace made of SQL, as the tests of the rules make theirs; files are named from tests/rules. */
+/** A small trace made of SQL, as the tests of the rules make theirs; files are named from tests/rules, or whole. */
 export function makeTrace(name, ...files) {
   const header = readFileSync(join(root, 'libtrace/store/db/database.h'), 'utf8');
   const constant = (of) => Number(new RegExp(`define ${of} (\\w+)`).exec(header)[1]);
@@ -26,7 +26,7 @@ export function makeTrace(name, ...files) {
     `PRAGMA application_id = ${constant('GMT_TRACE_APPLICATION_ID')};`,
     `PRAGMA user_version = ${constant('GMT_TRACE_USER_VERSION')};`,
     readFileSync(join(root, 'libtrace/store/db/schema.sql'), 'utf8'),
-    ...['common.sql', 'golden/trace.sql', ...files].map((file) => readFileSync(join(root, 'tests/rules', file), 'utf8')),
+    ...['common.sql', 'golden/trace.sql', ...files].map((file) => readFileSync(resolve(root, 'tests/rules', file), 'utf8')),
   ];
   execFileSync('sqlite3', [trace], { input: sql.join('\n'), stdio: ['pipe', 'ignore', 'inherit'] });
   return trace;

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A memory snapshot of PyTorch's allocator (memory.snapshot of docs/json.md) as rows of tables.
+
+export interface SnapshotHolder {
+  label: string;
+  function: string | null;
+  file: string | null;
+  line: number | null;
+  bytes: number;
+  count: number;
+}
+export interface SnapshotHolders {
+  largest: SnapshotHolder[];
+  rest_bytes: number;
+  rest_count: number;
+  rest_places: number;
+}
+export interface SnapshotMoment {
+  at_ns: number | null;
+  reserved_bytes: number;
+  requested_bytes: number;
+  asked_bytes: number | null;
+  free_bytes: number | null;
+  holders: SnapshotHolders;
+}
+export interface SnapshotReplay {
+  /** null: as recorded. */
+  setting: string | null;
+  reserved_bytes: number | null;
+  needed_bytes: number | null;
+  fits: boolean | null;
+}
+export interface SnapshotDevice {
+  device: number;
+  at_ns: number | null;
+  total_bytes: number;
+  parts: { tensors: number; pending: number; rounding: number; unused: number; outside: number };
+  segment_bytes: number;
+  segments: number;
+  blocks: number;
+  unmatched_bytes: number;
+  tensors: SnapshotHolders;
+  outside: SnapshotHolders;
+  history: {
+    events: number;
+    recorded_peak_bytes: number | null;
+    older_bytes: number;
+    peak: SnapshotMoment | null;
+    out_of_memory: SnapshotMoment[];
+    out_of_memory_events: number;
+    replays: SnapshotReplay[];
+    /** A share. */
+    replay_error: number | null;
+    advice: string | null;
+  } | null;
+}
+export interface Snapshot {
+  file: string | null;
+  settings: string | null;
+  private_pools: boolean;
+  garbage_collection: boolean;
+  unknown_actions: number;
+  devices: SnapshotDevice[];
+}
+
+export interface HeldRow {
+  what: string;
+  place: SnapshotHolder | null;
+  bytes: number;
+  count: number | null;
+}
+
+/** Named ones and the rest, which adds up to all of them. */
+export function holderRows(what: string, holders: SnapshotHolders): HeldRow[] {
+  const rows: HeldRow[] = holders.largest.map((place) => ({ what, place, bytes: place.bytes, count: place.count }));
+  if (holders.rest_places > 0)
+    rows.push({ what: `${what}, at ${holders.rest_places} other places`, place: null, bytes: holders.rest_bytes, count: holders.rest_count });
+  return rows;
+}
+
+/** Whose bytes: the rows' sum is the total. */
+export function heldRows({ parts, tensors, outside, segments }: SnapshotDevice): HeldRow[] {
+  const slack: HeldRow[] = [
+    { what: 'freed, but a stream may still use it', place: null, bytes: parts.pending, count: null },
+    { what: 'rounding of blocks', place: null, bytes: parts.rounding, count: null },
+    { what: `unused blocks in ${segments} segments`, place: null, bytes: parts.unused, count: null },
+  ];
+  return [...holderRows('tensors', tensors), ...slack.filter(({ bytes }) => bytes > 0), ...holderRows('outside of the allocator', outside)];
+}
