@@ -128,6 +128,9 @@ static struct gmt_snapshot_holder holder_of(struct gmt_analysis *analysis,
     if (library != NULL) {
         return (struct gmt_snapshot_holder){.label = library};
     }
+    if (where.function == NULL && where.file == NULL && where.module == NULL) {
+        return (struct gmt_snapshot_holder){.label = "place not recorded"};
+    }
     return (struct gmt_snapshot_holder){
         .label = where.label, .function = where.function, .file = where.file, .line = where.line};
 }

@@ -197,6 +197,9 @@ int gmt_snapshot_match_find(const struct gmt_memory *memory,
     rc = find_offset(memory, snapshot, &match->offset_ns);
     int64_t taken = gmt_snapshot_match_time(match, taken_us(snapshot));
 
+    if (fits.end_ns > memory->timeline->end_ns) {
+        fits.end_ns = memory->timeline->end_ns + 1; /* never freed */
+    }
     match->at_ns = taken == GMT_NO_TIME || taken >= fits.end_ns ? fits.end_ns - 1 : taken;
     if (match->at_ns < fits.begin_ns) {
         match->at_ns = fits.begin_ns;

@@ -123,21 +123,21 @@ static int fill_trace(struct snapshot_work *work, struct gmt_snapshot_device *de
 /* ---- history --------------------------------------------------------------------------------------- */
 
 static int fill_moment(struct snapshot_work *work, const struct gmt_history *history, size_t events,
-                       struct gmt_snapshot_moment *moment)
+                       int64_t device, struct gmt_snapshot_moment *moment)
 {
     struct gmt_history_state state;
     const struct gmt_snapshot_event *last =
         events > 0 ? &work->snapshot->events[history->begin + events - 1] : NULL;
+    int64_t at_ns = last != NULL ? gmt_snapshot_match_time(&work->match, last->time_us)
+                                 : GMT_NO_TIME;
     int rc = gmt_history_at(history, events, &state);
 
-    *moment = (struct gmt_snapshot_moment){
-        .at_ns = last != NULL
-                     ? since_start(work, gmt_snapshot_match_time(&work->match, last->time_us))
-                     : NAN,
-        .reserved_bytes = (double)state.reserved,
-        .requested_bytes = (double)state.requested,
-        .asked_bytes = NAN,
-        .free_bytes = NAN};
+    *moment = (struct gmt_snapshot_moment){.at_ns = since_start(work, at_ns),
+                                           .reserved_bytes = (double)state.reserved,
+                                           .requested_bytes = (double)state.requested,
+                                           .asked_bytes = NAN,
+                                           .free_bytes = NAN,
+                                           .other_bytes = NAN};
     if (last != NULL && last->action == GMT_SNAPSHOT_OOM) {
         moment->asked_bytes = (double)last->size;
         moment->free_bytes = (double)last->address;
@@ -147,6 +147,10 @@ static int fill_moment(struct snapshot_work *work, const struct gmt_history *his
                                       state.place_blocks, &moment->holders);
     }
     gmt_history_state_free(&state);
+    if (rc == 0 && at_ns != GMT_NO_TIME) {
+        rc = gmt_snapshot_hold_others(work->analysis, at_ns, device, &moment->others,
+                                      &moment->other_bytes);
+    }
     return rc;
 }
 
@@ -169,7 +173,9 @@ static int fill_errors(struct snapshot_work *work, const struct gmt_history *his
         struct gmt_snapshot_moment *moment = GMT_PUSH(arena_of(work), device->errors,
                                                       device->error_count);
 
-        rc = moment != NULL ? fill_moment(work, history, i + 1 - history->begin, moment) : -ENOMEM;
+        rc = moment != NULL
+                 ? fill_moment(work, history, i + 1 - history->begin, device->device, moment)
+                 : -ENOMEM;
     }
     return rc;
 }
@@ -189,7 +195,9 @@ static int fill_history(struct snapshot_work *work, struct gmt_snapshot_device *
             device->lost_bytes += (double)history.before[i].requested;
         }
         device->peak = peak;
-        rc = peak != NULL ? fill_moment(work, &history, history.requested_peak_at, peak) : -ENOMEM;
+        rc = peak != NULL
+                 ? fill_moment(work, &history, history.requested_peak_at, device->device, peak)
+                 : -ENOMEM;
         if (rc == 0) {
             rc = fill_errors(work, &history, device);
         }
@@ -233,6 +241,7 @@ int gmt_snapshot_report(struct gmt_analysis *analysis)
     *work.report = (struct gmt_report_snapshot){
         .path = work.snapshot->path,
         .conf = work.snapshot->conf,
+        .defaults = !work.snapshot->has_settings,
         .collects = work.snapshot->settings.garbage_collection > 0,
         .unknown_actions = (double)work.snapshot->unknown_actions};
     for (size_t i = 0; rc == 0 && i < GMT_SNAPSHOT_MOST_DEVICES; i++) {

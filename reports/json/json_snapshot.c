@@ -29,11 +29,12 @@ static json_t *of_holders(const struct gmt_snapshot_holders *h)
 
 static json_t *of_moment(const struct gmt_snapshot_moment *m)
 {
-    return json_pack("{so, so, so, so, so, so}", "at_ns", gmt_json_ns(m->at_ns), "reserved_bytes",
-                     gmt_json_number(m->reserved_bytes), "requested_bytes",
+    return json_pack("{so, so, so, so, so, so, so, so}", "at_ns", gmt_json_ns(m->at_ns),
+                     "reserved_bytes", gmt_json_number(m->reserved_bytes), "requested_bytes",
                      gmt_json_number(m->requested_bytes), "asked_bytes",
                      gmt_json_number(m->asked_bytes), "free_bytes", gmt_json_number(m->free_bytes),
-                     "holders", of_holders(&m->holders));
+                     "holders", of_holders(&m->holders), "outside_bytes",
+                     gmt_json_number(m->other_bytes), "outside", of_holders(&m->others));
 }
 
 static json_t *of_replay(const struct gmt_snapshot_replay *p)
@@ -54,13 +55,14 @@ static json_t *of_history(const struct gmt_report *r, const struct gmt_snapshot_
     for (size_t i = 0; i < d->replay_count; i++) {
         json_array_append_new(replays, of_replay(&d->replays[i]));
     }
-    return json_pack("{so, so, so, so, so, so, so, so, so}", "events", gmt_json_number(d->events),
-                     "recorded_peak_bytes", gmt_json_number(d->recorded_peak_bytes), "older_bytes",
-                     gmt_json_number(d->lost_bytes), "peak",
-                     d->peak != NULL ? of_moment(d->peak) : json_null(), "out_of_memory", errors,
-                     "out_of_memory_events", gmt_json_number(d->all_errors), "replays", replays,
-                     "replay_error", gmt_json_number(gmt_snapshot_replay_error(d)), "advice",
-                     gmt_json_text(gmt_snapshot_advice(r->arena, d)));
+    return json_pack(
+        "{so, so, so, so, so, so, so, so, so, so}", "events", gmt_json_number(d->events),
+        "recorded_peak_bytes", gmt_json_number(d->recorded_peak_bytes), "older_bytes",
+        gmt_json_number(d->lost_bytes), "peak", d->peak != NULL ? of_moment(d->peak) : json_null(),
+        "out_of_memory", errors, "out_of_memory_events", gmt_json_number(d->all_errors), "replays",
+        replays, "replay_error", gmt_json_number(gmt_snapshot_replay_error(d)), "advice",
+        gmt_json_text(gmt_snapshot_advice(r->arena, d)), "caveats",
+        gmt_json_text(gmt_snapshot_caveats(r->arena, r->snapshot, d)));
 }
 
 static json_t *of_device(const struct gmt_report *r, const struct gmt_snapshot_device *d)

@@ -20,6 +20,33 @@ double gmt_snapshot_replay_error(const struct gmt_snapshot_device *device)
     return device->replays[0].reserved_bytes / device->recorded_peak_bytes - 1;
 }
 
+const char *gmt_snapshot_caveats(struct gmt_arena *arena,
+                                 const struct gmt_report_snapshot *snapshot,
+                                 const struct gmt_snapshot_device *device)
+{
+    char older[GMT_FORMAT_BYTES], unknown[GMT_FORMAT_BYTES];
+    const char *text = gmt_arena_text(
+        arena, "%s%s%s",
+        snapshot->defaults
+            ? " The snapshot does not say how the allocator was set up: its defaults are assumed."
+            : "",
+        snapshot->private_pools
+            ? " Private pools of CUDA graphs are replayed as if they were common ones."
+            : "",
+        snapshot->collects ? " garbage_collection_threshold is not replayed." : "");
+
+    if (device->lost_bytes > 0) {
+        text = gmt_arena_text(arena,
+                              "%s Blocks of %s are older than the history: they are placed first.",
+                              text, gmt_format_bytes(older, device->lost_bytes));
+    }
+    if (snapshot->unknown_actions > 0) {
+        text = gmt_arena_text(arena, "%s Events of kinds that are not known were left out: %s.",
+                              text, gmt_format_count(unknown, snapshot->unknown_actions));
+    }
+    return text[0] != '\0' ? text + 1 : NULL;
+}
+
 const char *gmt_snapshot_advice(struct gmt_arena *arena, const struct gmt_snapshot_device *device)
 {
     char with[GMT_FORMAT_BYTES], without[GMT_FORMAT_BYTES];

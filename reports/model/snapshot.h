@@ -30,6 +30,8 @@ struct gmt_snapshot_moment {
     double asked_bytes,
         free_bytes; /* of an error: the request, and what the device had; else NAN */
     struct gmt_snapshot_holders holders; /* of what was requested */
+    double other_bytes; /* of allocations outside of segments then; NAN: at_ns is not known */
+    struct gmt_snapshot_holders others;
 };
 
 /* The history under other settings of the allocator. */
@@ -77,6 +79,7 @@ struct gmt_report_snapshot {
     struct gmt_snapshot_device *devices;
     size_t device_count;
     bool collects;      /* garbage_collection_threshold is set, which is not replayed */
+    bool defaults;      /* it does not say how the allocator was set up: that is assumed */
     bool private_pools; /* some segments are of private pools, which are not replayed */
     double unknown_actions;
 };
@@ -84,6 +87,11 @@ struct gmt_report_snapshot {
 /* Of the setting that is worth trying, as a sentence; NULL: none is. In that arena. */
 struct gmt_arena;
 const char *gmt_snapshot_advice(struct gmt_arena *arena, const struct gmt_snapshot_device *device);
+
+/* What makes the replays less sure, as sentences; NULL: nothing does. In that arena. */
+const char *gmt_snapshot_caveats(struct gmt_arena *arena,
+                                 const struct gmt_report_snapshot *snapshot,
+                                 const struct gmt_snapshot_device *device);
 
 /* Is there a moment of the history with more in tensors than at the snapshot, in digits that are shown? */
 bool gmt_snapshot_peak_differs(const struct gmt_snapshot_device *device);

@@ -51,6 +51,7 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
 {
     char bytes[GMT_FORMAT_BYTES], held[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
     const char *advice = gmt_snapshot_advice(r->arena, d);
+    const char *caveats = gmt_snapshot_caveats(r->arena, r->snapshot, d);
 
     fprintf(out,
             "**Whose bytes** %s of device %" PRId64 " at the memory snapshot\n\n| | |\n|--:|---|\n",
@@ -85,6 +86,10 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
                 gmt_format_bytes(held, m->reserved_bytes),
                 gmt_format_bytes(bytes, m->requested_bytes));
         holders(out, &m->holders);
+        if (m->other_bytes > 0) {
+            row(out, m->other_bytes, "allocated outside of PyTorch's allocator");
+            holders(out, &m->others);
+        }
         fputc('\n', out);
     }
     if (d->replay_count == 0) {
@@ -99,6 +104,9 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
     fprintf(out, "\nThe program reserved %s: the replay's error is %s.",
             gmt_format_bytes(bytes, d->recorded_peak_bytes),
             gmt_format_percent(error, 100 * gmt_snapshot_replay_error(d)));
+    if (caveats != NULL) {
+        fprintf(out, " %s", caveats);
+    }
     if (advice != NULL) {
         fputc(' ', out);
         gmt_markdown_plain(out, advice);

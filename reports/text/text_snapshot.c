@@ -62,6 +62,16 @@ static void holders(struct gmt_text_out *t, const struct gmt_report *r,
     }
 }
 
+/* At a moment of the history, where that has a time in the trace. */
+static void outside(struct gmt_text_out *t, const struct gmt_report *r,
+                    const struct gmt_snapshot_moment *m)
+{
+    if (m->other_bytes > 0) {
+        row(t, 2, m->other_bytes, "allocated outside of PyTorch's allocator");
+        holders(t, r, &m->others, "allocation");
+    }
+}
+
 static void at_snapshot(struct gmt_text_out *t, const struct gmt_report *r,
                         const struct gmt_snapshot_device *d)
 {
@@ -112,6 +122,7 @@ static void peak(struct gmt_text_out *t, const struct gmt_report *r,
                                        isnan(m->at_ns) ? "" : gmt_format_ns(at, m->at_ns),
                                        gmt_format_bytes(held, m->reserved_bytes)));
     holders(t, r, &m->holders, "block");
+    outside(t, r, m);
     fputc('\n', t->out);
 }
 
@@ -135,6 +146,7 @@ static void errors(struct gmt_text_out *t, const struct gmt_report *r,
                            gmt_format_bytes(held, m->reserved_bytes),
                            gmt_format_bytes(used, m->requested_bytes)));
         holders(t, r, &m->holders, "block");
+        outside(t, r, m);
         fputc('\n', t->out);
     }
 }
@@ -145,6 +157,7 @@ static void replays(struct gmt_text_out *t, const struct gmt_report *r,
     char recorded[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES], events[GMT_FORMAT_BYTES];
     char needed[GMT_FORMAT_BYTES];
     const char *advice = gmt_snapshot_advice(r->arena, d);
+    const char *caveats = gmt_snapshot_caveats(r->arena, r->snapshot, d);
 
     if (d->replay_count == 0) {
         gmt_text_wrap(
@@ -171,17 +184,13 @@ static void replays(struct gmt_text_out *t, const struct gmt_report *r,
             gmt_arena_text(r->arena, "%s%s%s", p->setting != NULL ? p->setting : "as recorded",
                            isnan(p->reserved_bytes) ? ": too many steps" : "", fits));
     }
-    gmt_text_wrap(
-        t, 2, "",
-        gmt_arena_text(
-            r->arena, "The program reserved %s: the replay's error is %s%s.%s%s",
-            gmt_format_bytes(recorded, d->recorded_peak_bytes),
-            gmt_snapshot_replay_error(d) > 0 ? "+" : "",
-            gmt_format_percent(error, 100 * gmt_snapshot_replay_error(d)),
-            r->snapshot->private_pools
-                ? " Private pools of CUDA graphs are replayed as if they were common ones."
-                : "",
-            r->snapshot->collects ? " garbage_collection_threshold is not replayed." : ""));
+    gmt_text_wrap(t, 2, "",
+                  gmt_arena_text(r->arena,
+                                 "The program reserved %s: the replay's error is %s%s.%s%s",
+                                 gmt_format_bytes(recorded, d->recorded_peak_bytes),
+                                 gmt_snapshot_replay_error(d) > 0 ? "+" : "",
+                                 gmt_format_percent(error, 100 * gmt_snapshot_replay_error(d)),
+                                 caveats != NULL ? " " : "", caveats != NULL ? caveats : ""));
     if (advice != NULL) {
         gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "%s.", advice));
     }

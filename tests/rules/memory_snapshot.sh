@@ -55,7 +55,9 @@ if name != "late":
     same({r["setting"]: r["reserved_bytes"] for r in history["replays"][1:]},
          {k: v for k, v in facts["settings"].items() if k in [r["setting"] for r in history["replays"]]}, "replays")
     assert len(history["replays"]) >= 3
+    same(history["caveats"], None, "caveats")
 else:
+    assert "are older than the history" in history["caveats"], history["caveats"]
     assert history["older_bytes"] > 0 and abs(history["replay_error"]) < 0.2, history["replay_error"]
 END
 done
@@ -76,6 +78,8 @@ assert error["reserved_bytes"] == error["requested_bytes"] == error["holders"]["
 assert all(r["fits"] is False for r in history["replays"])
 assert history["advice"].endswith("PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"), history["advice"]
 assert history["peak"]["requested_bytes"] == (176 + 172) * MIB
+# What the trace allocated beside, at that time.
+assert error["outside_bytes"] == sum(h["bytes"] for h in error["outside"]["largest"]) > 0
 # Memory in pieces that are too small: other settings would have let the request through.
 with open("stuck.out.json") as file:
     history = json.load(file)["memory"]["snapshot"]["devices"][0]["history"]
@@ -98,6 +102,29 @@ make_trace other.db fixtures/GM204_negative
 expect 0 --calibrate never --memory-snapshot growing.pickle other.db
 tr -s '\n ' ' ' <out >flat
 grep -q '176 MiB of its 176 MiB in segments are not in the trace' flat || fail "no word about segments that do not match"
+
+# What a snapshot lacks is said.
+python3 - <<'END'
+import pickle
+with open("growing.pickle", "rb") as file:
+    snapshot = pickle.load(file)
+with open("bare", "wb") as file:
+    pickle.dump({"segments": snapshot["segments"]}, file)
+del snapshot["allocator_settings"]
+snapshot["device_traces"][0].append({"action": "polished", "addr": 1, "size": 1})
+for segment in snapshot["segments"]:
+    segment["segment_pool_id"] = (0, 3)
+with open("newer", "wb") as file:
+    pickle.dump(snapshot, file)
+END
+expect 0 --calibrate never --memory-snapshot bare growing.db
+grep -q 'No history of the allocator' out || fail "no word about a history that is missing"
+grep -q 'at the memory snapshot, at most 100 ms' out || fail "without a history the last moment counts"
+expect 0 --calibrate never --memory-snapshot newer growing.db
+tr -s '\n ' ' ' <out >flat
+for word in 'its defaults are assumed' 'Private pools of CUDA graphs are replayed' 'not known were left out: 1\.'; do
+    grep -q "$word" flat || fail "no word about: $word"
+done
 
 # Redaction: neither folders nor, with names, places.
 expect 0 --calibrate never --redact paths --memory-snapshot "$PWD/growing.pickle" -o r.json growing.db

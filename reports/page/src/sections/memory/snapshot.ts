@@ -22,6 +22,9 @@ export interface SnapshotMoment {
   asked_bytes: number | null;
   free_bytes: number | null;
   holders: SnapshotHolders;
+  /** null: the moment has no time in the trace. */
+  outside_bytes: number | null;
+  outside: SnapshotHolders;
 }
 export interface SnapshotReplay {
   /** null: as recorded. */
@@ -52,6 +55,8 @@ export interface SnapshotDevice {
     /** A share. */
     replay_error: number | null;
     advice: string | null;
+    /** What makes the replays less sure. */
+    caveats: string | null;
   } | null;
 }
 export interface Snapshot {

@@ -34,7 +34,10 @@ const REPLAYS: TableColumn<SnapshotReplay>[] = [
 ];
 
 function Failed({ moment, id }: { moment: SnapshotMoment; id: string }) {
-  const rows = useMemo(() => holderRows('tensors', moment.holders), [moment]);
+  const rows = useMemo(
+    () => [...holderRows('tensors', moment.holders), ...holderRows('outside of the allocator', moment.outside)],
+    [moment],
+  );
   return (
     <>
       <h4>Out of memory</h4>
@@ -42,12 +45,12 @@ function Failed({ moment, id }: { moment: SnapshotMoment; id: string }) {
         {bytes(moment.asked_bytes)} asked{known(moment.at_ns) && ` at ${ns(moment.at_ns)}`}, {bytes(moment.free_bytes)} free on the device;
         segments held {bytes(moment.reserved_bytes)}, tensors in them {bytes(moment.requested_bytes)}.
       </p>
-      <Table id={id} caption="Who held memory" columns={held(moment.reserved_bytes)} rows={rows} limit={10} />
+      <Table id={id} caption="Who held memory" columns={held(moment.reserved_bytes + (moment.outside_bytes ?? 0))} rows={rows} limit={10} />
     </>
   );
 }
 
-function Device({ device, snapshot }: { device: SnapshotDevice; snapshot: Snapshot }) {
+function Device({ device }: { device: SnapshotDevice }) {
   const rows = useMemo(() => heldRows(device), [device]);
   const { history } = device;
   return (
@@ -72,8 +75,7 @@ function Device({ device, snapshot }: { device: SnapshotDevice; snapshot: Snapsh
           <Table id={`m.r${device.device}`} caption="Settings of the allocator" columns={REPLAYS} rows={history.replays} />
           <p class="dim">
             {count(history.events)} events; the program reserved {bytes(history.recorded_peak_bytes)}, the replay's error is{' '}
-            {percent(100 * (history.replay_error ?? NaN))}.{snapshot.private_pools && ' Private pools of CUDA graphs are replayed as if they were common ones.'}
-            {snapshot.garbage_collection && ' garbage_collection_threshold is not replayed.'}
+            {percent(100 * (history.replay_error ?? NaN))}. {history.caveats}
           </p>
         </>
       )}
@@ -82,5 +84,5 @@ function Device({ device, snapshot }: { device: SnapshotDevice; snapshot: Snapsh
 }
 
 export function Whose({ snapshot }: { snapshot: Snapshot | undefined }) {
-  return <>{snapshot?.devices.map((device) => <Device key={device.device} device={device} snapshot={snapshot} />)}</>;
+  return <>{snapshot?.devices.map((device) => <Device key={device.device} device={device} />)}</>;
 }
