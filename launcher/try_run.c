@@ -88,7 +88,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* The environment of the run, which tells the preloaded library what to do. 0 or -1. */
+/* The environment of the run, by which the preloaded library knows what to do. 0 or -1. */
 static int put_environment(enum gmt_try_kind kind, const char *plan, struct gmt_try_run *run)
 {
     char value[64];

@@ -142,7 +142,8 @@ static void for_each_double(struct gmt_analysis *analysis, struct titled_kernel 
     }
 }
 
-static void tell_arguments(struct gmt_analysis *analysis, struct kernel *kernel, size_t number)
+static void distinguish_by_arguments(struct gmt_analysis *analysis, struct kernel *kernel,
+                                     size_t number)
 {
     (void)number;
     kernel->origin.title = title_of(analysis, kernel, GMT_TITLE_ARGUMENTS);
@@ -177,7 +178,7 @@ static void find_titles(struct gmt_analysis *analysis, struct gmt_kernel_origins
         }
     }
     if (sorted != NULL) {
-        for_each_double(analysis, sorted, n, tell_arguments);
+        for_each_double(analysis, sorted, n, distinguish_by_arguments);
         for_each_double(analysis, sorted, n, mark);
         for_each_double(analysis, sorted, n, number_them);
     }

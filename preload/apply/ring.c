@@ -17,7 +17,7 @@ static struct {
     CUcontext context;
     CUdevice device;
     unsigned next, made;
-    struct gmt_ring_piece pieces[MOST_PIECES];
+    struct gmt_staging_piece pieces[MOST_PIECES];
 } ring;
 
 static unsigned piece_count(void)
@@ -25,7 +25,7 @@ static unsigned piece_count(void)
     return (unsigned)gmt_apply_plan.values[GMT_FIX_PAGEABLE_STAGING_pieces];
 }
 
-size_t gmt_ring_piece_bytes(void)
+size_t gmt_staging_piece_bytes(void)
 {
     return (size_t)gmt_apply_plan.values[GMT_FIX_PAGEABLE_STAGING_piece_bytes];
 }
@@ -68,7 +68,7 @@ bool gmt_ring_make(CUcontext context)
         return false;
     }
     ring.made++;
-    if (gmt_apply_driver.cuMemHostAlloc(&memory, gmt_ring_piece_bytes() * count, 0) !=
+    if (gmt_apply_driver.cuMemHostAlloc(&memory, gmt_staging_piece_bytes() * count, 0) !=
         CUDA_SUCCESS) {
         return false;
     }
@@ -81,7 +81,7 @@ bool gmt_ring_make(CUcontext context)
         return false;
     }
     for (unsigned i = 0; i < count; i++) {
-        ring.pieces[i].memory = (uint8_t *)memory + i * gmt_ring_piece_bytes();
+        ring.pieces[i].memory = (uint8_t *)memory + i * gmt_staging_piece_bytes();
         ring.pieces[i].is_used = false;
         ring.pieces[i].is_held = false;
     }
@@ -95,7 +95,7 @@ void gmt_ring_forget(void)
     ring.context = NULL;
 }
 
-static bool is_free(struct gmt_ring_piece *piece)
+static bool is_free(struct gmt_staging_piece *piece)
 {
     if (piece->is_held && !GMT_APPLY_MUTANT(no_hold)) {
         return false;
@@ -108,11 +108,11 @@ static bool is_free(struct gmt_ring_piece *piece)
 }
 
 /* The oldest ones come first: what follows one that is under way in the same stream need not be asked. */
-struct gmt_ring_piece *gmt_ring_find(void)
+struct gmt_staging_piece *gmt_ring_find(void)
 {
     unsigned count = piece_count();
     for (unsigned i = 0; i < count; i++) {
-        struct gmt_ring_piece *piece = &ring.pieces[(ring.next + i) % count];
+        struct gmt_staging_piece *piece = &ring.pieces[(ring.next + i) % count];
         if (is_free(piece)) {
             ring.next = (ring.next + i + 1) % count;
             return piece;
@@ -121,10 +121,10 @@ struct gmt_ring_piece *gmt_ring_find(void)
     return NULL;
 }
 
-struct gmt_ring_piece *gmt_ring_await(CUstream stream)
+struct gmt_staging_piece *gmt_ring_await(CUstream stream)
 {
     unsigned count = piece_count(), own = 0;
-    struct gmt_ring_piece *piece = gmt_ring_find();
+    struct gmt_staging_piece *piece = gmt_ring_find();
     for (unsigned i = 0; i < count; i++) {
         own += ring.pieces[i].is_used && ring.pieces[i].stream == stream;
     }
@@ -136,7 +136,7 @@ struct gmt_ring_piece *gmt_ring_await(CUstream stream)
     return piece;
 }
 
-CUresult gmt_ring_submitted(struct gmt_ring_piece *piece, CUstream stream)
+CUresult gmt_ring_submitted(struct gmt_staging_piece *piece, CUstream stream)
 {
     piece->stream = stream;
     piece->is_used = true;
@@ -144,7 +144,7 @@ CUresult gmt_ring_submitted(struct gmt_ring_piece *piece, CUstream stream)
                                        : gmt_apply_driver.cuEventRecord(piece->event, stream);
 }
 
-CUresult gmt_ring_wait(struct gmt_ring_piece *piece)
+CUresult gmt_ring_wait(struct gmt_staging_piece *piece)
 {
     CUresult result = GMT_APPLY_MUTANT(no_wait) ? CUDA_SUCCESS
                                                 : gmt_apply_driver.cuEventSynchronize(piece->event);

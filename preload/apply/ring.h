@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gmt_ring_piece {
-    uint8_t *memory; /* gmt_ring_piece_bytes() */
+struct gmt_staging_piece {
+    uint8_t *memory; /* gmt_staging_piece_bytes() */
     CUevent event;
     CUstream stream; /* of its last copy */
     bool is_used;    /* that copy may be under way */
@@ -33,14 +33,14 @@ bool gmt_ring_make(CUcontext context);
 /* Its context is gone, with all that was in it. */
 void gmt_ring_forget(void);
 
-size_t gmt_ring_piece_bytes(void);
+size_t gmt_staging_piece_bytes(void);
 /* A free piece, or NULL. */
-struct gmt_ring_piece *gmt_ring_find(void);
+struct gmt_staging_piece *gmt_ring_find(void);
 /* Wait for a piece of this stream, which alone holds the ring up; for a bounded time. NULL: in vain. */
-struct gmt_ring_piece *gmt_ring_await(CUstream stream);
+struct gmt_staging_piece *gmt_ring_await(CUstream stream);
 /* A copy from or to the piece was put into the stream. */
-CUresult gmt_ring_submitted(struct gmt_ring_piece *piece, CUstream stream);
+CUresult gmt_ring_submitted(struct gmt_staging_piece *piece, CUstream stream);
 /* Wait until the copy of that piece is done. */
-CUresult gmt_ring_wait(struct gmt_ring_piece *piece);
+CUresult gmt_ring_wait(struct gmt_staging_piece *piece);
 
 #endif

@@ -138,7 +138,7 @@ static enum gmt_refusal reason_against(const struct gmt_copy *copy, CUcontext *c
 
 static size_t part_of(size_t bytes, size_t done)
 {
-    size_t left = bytes - done, most = gmt_ring_piece_bytes();
+    size_t left = bytes - done, most = gmt_staging_piece_bytes();
     return left < most && !GMT_APPLY_MUTANT(whole_pieces) ? left : most;
 }
 
@@ -154,8 +154,8 @@ static size_t send(const struct gmt_copy *copy, CUresult *result)
     while (done < copy->bytes && *result == CUDA_SUCCESS) {
         size_t part = part_of(copy->bytes, done);
         /* Pieces of this copy are known to move on where the stream was waited for. */
-        struct gmt_ring_piece *piece = copy->is_sync && done != 0 ? gmt_ring_await(copy->stream)
-                                                                  : gmt_ring_find();
+        struct gmt_staging_piece *piece = copy->is_sync && done != 0 ? gmt_ring_await(copy->stream)
+                                                                     : gmt_ring_find();
         if (piece == NULL) {
             break;
         }
@@ -188,7 +188,7 @@ static size_t upload(const struct gmt_copy *copy, CUresult *result)
 /* ---- downloads ---------------------------------------------------------------------------------- */
 
 struct asked_pieces {
-    struct gmt_ring_piece *pieces[MOST_PENDING];
+    struct gmt_staging_piece *pieces[MOST_PENDING];
     unsigned first, count;
 };
 
@@ -198,7 +198,7 @@ static size_t ask(const struct gmt_copy *copy, size_t asked, struct asked_pieces
 {
     while (asked < copy->bytes && pending->count < MOST_PENDING && *result == CUDA_SUCCESS) {
         size_t part = part_of(copy->bytes, asked);
-        struct gmt_ring_piece *piece = gmt_ring_find();
+        struct gmt_staging_piece *piece = gmt_ring_find();
         if (piece == NULL) {
             break;
         }
@@ -227,7 +227,7 @@ static size_t download(const struct gmt_copy *copy, CUresult *result)
             break;
         }
         /* A piece that was taken is free again: once there is one, there will be one for all. */
-        struct gmt_ring_piece *piece =
+        struct gmt_staging_piece *piece =
             pending
                 .pieces[(pending.first + (GMT_APPLY_MUTANT(newest_first) ? pending.count - 1 : 0)) %
                         MOST_PENDING];

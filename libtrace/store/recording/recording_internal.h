@@ -45,7 +45,7 @@ enum gmt_recording_source {
     GMT_RECORDING_SOURCE_DUMP, /* of this user, since this boot; its recorder may be at work: ring.h */
 };
 
-/* What the control page tells the traced process, which is woken. */
+/* What the control page shows the traced process, which is woken. */
 void gmt_recording_set_state(struct gmt_control *control, enum gmt_recorder_state state);
 
 /* Until something is likely to be there: exit() of the program wakes us at once. *idle counts passes
