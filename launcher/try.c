@@ -191,8 +191,22 @@ static bool was_interrupted(int status)
 }
 
 /* The untouched runs that others are compared with. 0, or the status to exit with. */
-static int run_reference(const struct gmt_try_options *options, struct gmt_try_reference *reference)
+/* Results are compared in any case: who has allowed less time learns after the first run how long that takes. */
+static void warn_of_time(const struct gmt_try_options *options, double run_s, size_t sets)
 {
+    double least_s = run_s * (double)(GMT_TRY_CHECKS + sets);
+    if (least_s > options->for_s) {
+        gmt_say(stderr,
+                "gmtrace: a run takes %.2g s, and comparing results %zu of them: some %.2g s, more "
+                "than --for allows (%g s); a smaller input takes less\n",
+                run_s, GMT_TRY_CHECKS + sets, least_s, options->for_s);
+    }
+}
+
+static int run_reference(const struct gmt_try_options *options, size_t sets,
+                         struct gmt_try_reference *reference)
+{
+    double began_s = now_s();
     struct gmt_try_run runs[GMT_TRY_CHECKS] = {{.note_fd = -1}};
     int failure = 0;
     unsigned made = 0;
@@ -204,6 +218,9 @@ static int run_reference(const struct gmt_try_options *options, struct gmt_try_r
         }
         if (failure == 0 && made == 0 && !options->json) {
             (void)gmt_try_show_output(stdout);
+        }
+        if (failure == 0 && made == 0) {
+            warn_of_time(options, now_s() - began_s, sets);
         }
     }
     if (failure == 0 && runs[0].note->processes == 0) {
@@ -461,7 +478,7 @@ int gmt_launcher_try(char *const argv[])
         .options = &options, .reference = &reference, .outcomes = outcomes, .stopped = ""};
     report.count = make_sets(&options, outcomes);
     double began_s = now_s();
-    int failure = run_reference(&options, &reference);
+    int failure = run_reference(&options, report.count, &reference);
     for (size_t i = 0; i < report.count && failure == 0; i++) {
         failure = check_outcome(&options, &reference, &outcomes[i]);
     }

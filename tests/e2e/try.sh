@@ -98,6 +98,10 @@ assert report["compared"]["bytes"] == 16 << 20 and report["compared"]["unchecked
 EOF
 LD_LIBRARY_PATH=$SIM_LIB run brief "$gmtrace" try --for 1s GM102 "$client" copies 3
 said brief 'the time is used'
+# Who allows less time than comparing results takes sees that after the first run.
+LD_LIBRARY_PATH=$SIM_LIB run short "$gmtrace" try --for 0.001s GM102 "$client" copies 3
+equal "runs that take longer than is allowed" 1 "$(grep -c '^gmtrace: a run takes .* more than --for allows' short.err)"
+equal "and else" 0 "$(grep -c 'more than --for allows' timed.err)"
 
 # Its prediction stands beside.
 LD_LIBRARY_PATH=$SIM_LIB run traced "$gmtrace" -q -o traced.db "$client" copies 0
