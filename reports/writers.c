@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "libtrace/base/file.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 
 static const struct {
     const struct gmt_writer *writer;

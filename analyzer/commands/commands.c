@@ -10,7 +10,7 @@
 
 #include "analyzer/trace/open.h"
 #include "libtrace/base/format.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "analyzer/commands/lines_write.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "reports/json/json_values.h"
 #include "reports/model/inlining.h"
 

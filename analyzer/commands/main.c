@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "analyzer/commands/command_table.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "libtrace/base/printable.h"
 
 /*

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "libtrace/base/printable.h"
 
 /* error: negative errno */

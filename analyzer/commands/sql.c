@@ -9,7 +9,7 @@
 #include "analyzer/commands/sql_rows.h"
 #include "analyzer/commands/views.h"
 #include "libtrace/base/format.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 

@@ -11,7 +11,7 @@
 
 #include "analyzer/commands/export.h"
 #include "libtrace/base/format.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "reports/json/json_values.h"
 
 /* Rows that decide how wide the columns of a table are; later ones may be wider and then stand out. */

@@ -10,7 +10,7 @@
 #include "analyzer/model/paths.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/timeline.h"
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 #include "libtrace/store/db/guard.h"
 
 enum { GMT_MODEL_MAX_BYTES = 64 * 1024 * 1024 };

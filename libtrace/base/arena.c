@@ -1,83 +1,68 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory of one report: a list of blocks that grow and are freed together. */
+/* An arena of chunks from calloc; what is large gets a chunk of its own. */
 #include "libtrace/base/arena.h"
 
-#include <stdalign.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 
-enum { GMT_ARENA_BLOCK_BYTES = 64 * 1024 };
+enum { ALIGNMENT = 16, CHUNK_BYTES = 64 * 1024, LARGE_BYTES = CHUNK_BYTES / 4 };
 
-struct gmt_arena_block {
-    struct gmt_arena_block *next;
-    size_t used, capacity;
-    alignas(max_align_t) unsigned char bytes[];
+struct gmt_arena_chunk {
+    struct gmt_arena_chunk *next;
+    /* What it holds follows. */
 };
 
-void *gmt_arena_alloc(struct gmt_arena *arena, size_t bytes)
+static unsigned char *align(unsigned char *at, size_t alignment)
 {
-    const size_t align = alignof(max_align_t);
-    struct gmt_arena_block *block = arena->blocks;
+    return at + (-(uintptr_t)at & (alignment - 1));
+}
 
+void *gmt_arena_alloc_aligned(struct gmt_arena *arena, size_t bytes, size_t alignment)
+{
     if (bytes > SIZE_MAX / 2) {
         arena->failed = true;
         return NULL;
     }
-    bytes = (bytes + align - 1) / align * align;
-    if (block == NULL || block->capacity - block->used < bytes) {
-        size_t capacity = bytes > GMT_ARENA_BLOCK_BYTES ? bytes : GMT_ARENA_BLOCK_BYTES;
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (arena->chunks != NULL) {
+        unsigned char *start = align(arena->at, alignment);
 
-        block = calloc(1, sizeof(*block) + capacity);
-        if (block == NULL) {
-            arena->failed = true;
-            gmt_memory_note_short();
-            return NULL;
+        if (start <= arena->end && bytes <= (size_t)(arena->end - start)) {
+            arena->at = start + bytes;
+            return start;
         }
-        block->capacity = capacity;
-        block->next = arena->blocks;
-        arena->blocks = block;
     }
-    void *memory = block->bytes + block->used;
-    block->used += bytes;
-    return memory;
+    /* Behind the chunk that is being filled. */
+    bool behind = bytes >= LARGE_BYTES && arena->chunks != NULL;
+    size_t size = sizeof(struct gmt_arena_chunk) + alignment +
+                  (behind || bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES);
+    /* calloc, because large pieces that are mostly zero then cost address space only. */
+    struct gmt_arena_chunk *chunk = calloc(1, size);
+
+    if (chunk == NULL) {
+        arena->failed = true;
+        gmt_memory_note_short();
+        return NULL;
+    }
+    unsigned char *start = align((unsigned char *)(chunk + 1), alignment);
+    if (behind) {
+        chunk->next = arena->chunks->next;
+        arena->chunks->next = chunk;
+        return start;
+    }
+    chunk->next = arena->chunks;
+    arena->chunks = chunk;
+    arena->at = start + bytes;
+    arena->end = (unsigned char *)chunk + size;
+    return start;
 }
 
-char *gmt_arena_copy(struct gmt_arena *arena, const char *text)
+void *gmt_arena_alloc(struct gmt_arena *arena, size_t bytes)
 {
-    return text != NULL ? gmt_arena_text(arena, "%s", text) : NULL;
-}
-
-char *gmt_arena_vtext(struct gmt_arena *arena, const char *format, va_list arguments)
-{
-    static char empty[1];
-    va_list again;
-    char *text = NULL;
-
-    va_copy(again, arguments);
-    int length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (length >= 0) {
-        text = gmt_arena_alloc(arena, (size_t)length + 1);
-    }
-    if (text == NULL) {
-        return empty;
-    }
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    return text;
-}
-
-char *gmt_arena_text(struct gmt_arena *arena, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    char *text = gmt_arena_vtext(arena, format, arguments);
-    va_end(arguments);
-    return text;
+    return gmt_arena_alloc_aligned(arena, bytes, ALIGNMENT);
 }
 
 void *gmt_arena_push(struct gmt_arena *arena, void **array, size_t *count, size_t element_bytes)
@@ -102,13 +87,13 @@ void *gmt_arena_push(struct gmt_arena *arena, void **array, size_t *count, size_
 
 void gmt_arena_free(struct gmt_arena *arena)
 {
-    struct gmt_arena_block *block = arena->blocks;
+    struct gmt_arena_chunk *chunk = arena->chunks;
 
-    while (block != NULL) {
-        struct gmt_arena_block *next = block->next;
+    while (chunk != NULL) {
+        struct gmt_arena_chunk *next = chunk->next;
 
-        free(block);
-        block = next;
+        free(chunk);
+        chunk = next;
     }
     *arena = (struct gmt_arena){0};
 }

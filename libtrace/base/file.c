@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/base/memory_limit.h"
+#include "libtrace/base/memory_short.h"
 
 int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), void *context)
 {

@@ -3,9 +3,11 @@
 #include "libtrace/base/memory_limit.h"
 
 #include <jansson.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+
+#include "libtrace/base/memory_short.h"
 
 #if defined(__has_feature)
 #define GMT_HAS_ASAN __has_feature(address_sanitizer)
@@ -19,18 +21,6 @@ static struct {
     bool known;
     struct rlimit before;
 } limits;
-
-static atomic_bool is_short; /* a page is filled beside the analysis */
-
-void gmt_memory_note_short(void)
-{
-    is_short = true;
-}
-
-bool gmt_memory_short(void)
-{
-    return is_short;
-}
 
 /* A value that jansson could not make is left out of its object, which is nowhere an error. */
 static void *json_memory(size_t bytes)

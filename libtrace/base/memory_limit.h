@@ -3,7 +3,6 @@
 #ifndef GMT_BASE_MEMORY_LIMIT_H
 #define GMT_BASE_MEMORY_LIMIT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -14,9 +13,5 @@
 void gmt_memory_limit(int64_t bytes);
 /* As the process was started: for what takes memory by other files (symbols), and for other programs. */
 void gmt_memory_limit_lift(void);
-
-/* An allocation failed after which something may be missing that nobody asks for: no output is whole. */
-bool gmt_memory_short(void);
-void gmt_memory_note_short(void);
 
 #endif

@@ -13,10 +13,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/arena.h"
+#include "libtrace/base/arena.h"
 #include "simgpu/exec/exec.h"
 #include "simgpu/exec/memory.h"
 #include "simgpu/exec/op.h"
+
+/* The values of a warp's lanes are read and written at once. */
+#define SIM_LANES_ALIGNMENT 64
 
 /* Something with one value per lane in a frame: lane i at offset + i * stride. */
 struct sim_lane_slot {
@@ -101,7 +104,7 @@ struct sim_module {
     struct sim_kernel *kernels;
     size_t kernel_count;
     bool *address_taken; /* by ptx_function.index */
-    struct sim_arena arena;
+    struct gmt_arena arena;
     pthread_mutex_t lock; /* lazy parts: sites and decoding */
 };
 

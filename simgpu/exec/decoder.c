@@ -26,7 +26,8 @@ bool sim_decode_failed(const struct sim_decoder *decoder)
 
 void *sim_decode_alloc(struct sim_decoder *decoder, size_t bytes)
 {
-    void *memory = sim_arena_alloc_lanes(&decoder->module->arena, bytes != 0 ? bytes : 1);
+    void *memory = gmt_arena_alloc_aligned(&decoder->module->arena, bytes != 0 ? bytes : 1,
+                                           SIM_LANES_ALIGNMENT);
 
     if (memory == NULL) {
         decoder->no_memory = decoder->failed = true;

@@ -163,7 +163,7 @@ static struct sim_inst_info site_of(const struct sim_code *code,
 }
 
 /* The levels of `site`, where anything was inlined there. Neighbours often share a line. */
-static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint32_t index,
+static int add_levels(struct gmt_arena *arena, const struct sim_code *code, uint32_t index,
                       struct sim_inst_info *site)
 {
     const struct ptx_instruction *instruction = &code->ptx->instructions[index];
@@ -175,7 +175,7 @@ static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint
         return 0;
     }
     const size_t count = ptx_levels_of(code->kernel->module->ptx, instruction, found);
-    struct sim_source_level *levels = count > 1 ? sim_arena_alloc(arena, count * sizeof(*levels))
+    struct sim_source_level *levels = count > 1 ? gmt_arena_alloc(arena, count * sizeof(*levels))
                                                 : NULL;
     if (levels == NULL) {
         return count > 1 ? -ENOMEM : 0;
@@ -193,7 +193,7 @@ static int add_levels(struct sim_arena *arena, const struct sim_code *code, uint
 
 int sim_kernel_make_insts(struct sim_kernel *kernel)
 {
-    struct sim_arena *arena = &kernel->module->arena;
+    struct gmt_arena *arena = &kernel->module->arena;
     size_t bytes = 0, at = 0;
 
     for (uint32_t i = 0; i < kernel->code_count; i++) {
@@ -203,8 +203,8 @@ int sim_kernel_make_insts(struct sim_kernel *kernel)
             bytes += name_bytes(&ptx->instructions[k]);
         }
     }
-    char *names = sim_arena_alloc(arena, bytes + 1);
-    struct sim_inst_info *sites = sim_arena_alloc(arena, (kernel->site_count + 1) * sizeof(*sites));
+    char *names = gmt_arena_alloc(arena, bytes + 1);
+    struct sim_inst_info *sites = gmt_arena_alloc(arena, (kernel->site_count + 1) * sizeof(*sites));
     if (names == NULL || sites == NULL) {
         return -ENOMEM;
     }

@@ -175,7 +175,7 @@ static bool place_locals(struct sim_code *code)
 static int make_params(struct sim_kernel *kernel)
 {
     const struct ptx_function *ptx = kernel->ptx;
-    struct sim_param *params = sim_arena_alloc(&kernel->module->arena,
+    struct sim_param *params = gmt_arena_alloc(&kernel->module->arena,
                                                (ptx->param_count + 1) * sizeof(*params));
     uint64_t at = 0;
 
@@ -234,7 +234,7 @@ static int make_codes(struct sim_kernel *kernel, const struct callee_search *sea
     struct sim_module *module = kernel->module;
 
     kernel->code_count = search->count;
-    kernel->codes = sim_arena_alloc(&module->arena, search->count * sizeof(*kernel->codes));
+    kernel->codes = gmt_arena_alloc(&module->arena, search->count * sizeof(*kernel->codes));
     if (kernel->codes == NULL) {
         return -ENOMEM;
     }
@@ -246,7 +246,7 @@ static int make_codes(struct sim_kernel *kernel, const struct callee_search *sea
         code->number = i;
         code->first_site = (uint32_t)kernel->site_count;
         kernel->site_count += code->ptx->instruction_count;
-        code->local_offsets = sim_arena_alloc(&module->arena, (code->ptx->local_count + 1) *
+        code->local_offsets = gmt_arena_alloc(&module->arena, (code->ptx->local_count + 1) *
                                                                   sizeof(*code->local_offsets));
         if (code->local_offsets == NULL) {
             return -ENOMEM;
@@ -266,9 +266,9 @@ int sim_kernel_lay_out(struct sim_kernel *kernel)
     int rc = -ENOMEM;
 
     search.found = malloc((ptx->function_count + 1) * sizeof(*search.found));
-    kernel->code_of = sim_arena_alloc(&module->arena,
+    kernel->code_of = gmt_arena_alloc(&module->arena,
                                       (ptx->function_count + 1) * sizeof(*kernel->code_of));
-    kernel->shared_offsets = sim_arena_alloc(&module->arena, (ptx->variable_count + 1) *
+    kernel->shared_offsets = gmt_arena_alloc(&module->arena, (ptx->variable_count + 1) *
                                                                  sizeof(*kernel->shared_offsets));
     if (search.found == NULL || kernel->code_of == NULL || kernel->shared_offsets == NULL) {
         goto out;

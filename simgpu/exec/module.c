@@ -292,7 +292,7 @@ void sim_module_free(struct sim_module *module)
     free(module->placed);
     free(module->kernels);
     free(module->address_taken);
-    sim_arena_free(&module->arena);
+    gmt_arena_free(&module->arena);
     pthread_mutex_destroy(&module->lock);
     ptx_free(module->ptx);
     free(module);

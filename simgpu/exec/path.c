@@ -96,7 +96,7 @@ struct sim_path *sim_path_new(struct sim_warp *warp, const struct sim_op *op, ui
     if (path != NULL) {
         runner->free_paths = path->next;
     } else {
-        path = sim_arena_alloc_lanes(&runner->arena, sizeof(*path));
+        path = gmt_arena_alloc_aligned(&runner->arena, sizeof(*path), SIM_LANES_ALIGNMENT);
     }
     if (path == NULL) {
         sim_warp_fault(warp, op, mask, SIM_OUT_OF_MEMORY, "no memory for a diverging warp");
@@ -202,7 +202,7 @@ struct sim_reconv *sim_reconv_new(struct sim_warp *warp, const struct sim_op *op
     if (reconv != NULL) {
         runner->free_reconvs = reconv->parent;
     } else {
-        reconv = sim_arena_alloc(&runner->arena, sizeof(*reconv));
+        reconv = gmt_arena_alloc(&runner->arena, sizeof(*reconv));
     }
     if (reconv == NULL) {
         sim_warp_fault(warp, op, warp->active, SIM_OUT_OF_MEMORY, "no memory for a diverging warp");

@@ -47,7 +47,7 @@ struct sim_runner {
     struct sim_runner_code *codes;
     struct sim_path *free_paths;
     struct sim_reconv *free_reconvs;
-    struct sim_arena arena;   /* of paths and reconvergence points */
+    struct gmt_arena arena;   /* of paths and reconvergence points */
     struct sim_frame *frames; /* all, by frame->all */
     uint64_t frame_bytes;     /* in frames */
     uint64_t budget;          /* instructions until it looks whether to stop */

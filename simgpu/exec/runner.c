@@ -164,7 +164,7 @@ void sim_runner_end(struct sim_runner *runner)
     runner->frame_bytes = 0;
     if (runner->stopped) {
         /* Paths and reconvergence points of abandoned blocks are in no list. */
-        sim_arena_free(&runner->arena);
+        gmt_arena_free(&runner->arena);
         runner->free_paths = NULL;
         runner->free_reconvs = NULL;
     }

@@ -30,7 +30,7 @@ enum { EXIT_NODE = 0 }; /* block b is node b + 1, the tables follow */
 
 struct flow {
     const struct ptx_function *function;
-    struct sim_arena arena;
+    struct gmt_arena arena;
     uint32_t *block_of; /* instruction -> block; one entry more for the end of the function */
     uint32_t *first;    /* block -> instruction, and the end */
     uint32_t block_count, table_count, node_count;
@@ -86,7 +86,7 @@ static enum rank rank_of(const struct flow *flow, const struct ptx_instruction *
 
 static void *get(struct flow *flow, size_t count, size_t bytes)
 {
-    return sim_arena_alloc(&flow->arena, count * bytes);
+    return gmt_arena_alloc(&flow->arena, count * bytes);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -341,6 +341,6 @@ int ptx_reconvergence(const struct ptx_function *function, uint32_t *out)
         find_layers(&flow) != 0 || set_meeting_points(&flow, out) != 0) {
         result = -ENOMEM;
     }
-    sim_arena_free(&flow.arena);
+    gmt_arena_free(&flow.arena);
     return result;
 }

@@ -9,12 +9,12 @@
 
 #include <errno.h>
 
-static uint32_t *words(struct sim_arena *arena, size_t count)
+static uint32_t *words(struct gmt_arena *arena, size_t count)
 {
-    return sim_arena_alloc(arena, count * sizeof(uint32_t));
+    return gmt_arena_alloc(arena, count * sizeof(uint32_t));
 }
 
-static int collect(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+static int collect(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                    uint32_t node_count, struct ptx_neighbours *out, int reversed)
 {
     uint32_t *first = words(arena, (size_t)node_count + 2);
@@ -40,13 +40,13 @@ static int collect(struct sim_arena *arena, const struct ptx_edge *edges, size_t
     return 0;
 }
 
-int ptx_successors(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_successors(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                    uint32_t node_count, struct ptx_neighbours *out)
 {
     return collect(arena, edges, edge_count, node_count, out, 0);
 }
 
-int ptx_predecessors(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_predecessors(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                      uint32_t node_count, struct ptx_neighbours *out)
 {
     return collect(arena, edges, edge_count, node_count, out, 1);
@@ -65,7 +65,7 @@ struct graph_search {
     uint32_t *stack;
 };
 
-static int search_init(struct graph_search *search, struct sim_arena *arena, uint32_t nodes)
+static int search_init(struct graph_search *search, struct gmt_arena *arena, uint32_t nodes)
 {
     uint32_t **arrays[] = {&search->number, &search->node,     &search->parent, &search->semi,
                            &search->idom,   &search->ancestor, &search->best,   &search->bucket,
@@ -181,7 +181,7 @@ static void find_dominators(struct graph_search *search)
     }
 }
 
-int ptx_post_dominators(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_post_dominators(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                         uint32_t node_count, uint32_t *out)
 {
     struct graph_search search = {0};

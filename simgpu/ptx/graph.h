@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "simgpu/arena.h"
+#include "libtrace/base/arena.h"
 
 struct ptx_edge {
     uint32_t from, to;
@@ -18,9 +18,9 @@ struct ptx_neighbours {
 };
 
 /* 0 or -ENOMEM. Memory is the arena's. */
-int ptx_successors(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_successors(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                    uint32_t node_count, struct ptx_neighbours *out);
-int ptx_predecessors(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_predecessors(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                      uint32_t node_count, struct ptx_neighbours *out);
 
 #define PTX_NO_NODE UINT32_MAX
@@ -29,7 +29,7 @@ int ptx_predecessors(struct sim_arena *arena, const struct ptx_edge *edges, size
  * Immediate post-dominators with node 0 as the exit: `out` has node_count entries; PTX_NO_NODE for
  * node 0 and for nodes from which it cannot be reached. 0 or -ENOMEM.
  */
-int ptx_post_dominators(struct sim_arena *arena, const struct ptx_edge *edges, size_t edge_count,
+int ptx_post_dominators(struct gmt_arena *arena, const struct ptx_edge *edges, size_t edge_count,
                         uint32_t node_count, uint32_t *out);
 
 #endif

@@ -250,7 +250,7 @@ void ptx_free(struct ptx_module *module)
     }
     store = module->arena;
     ptx_names_free(&store->names);
-    sim_arena_free(&store->arena);
+    gmt_arena_free(&store->arena);
     free(store);
     free(module->text);
     free(module);

@@ -17,7 +17,7 @@ static uint32_t hash_of(const struct ptx_names *names, const char *text, size_t 
     return (uint32_t)(hash ^ (hash >> 32));
 }
 
-int ptx_names_init(struct ptx_names *names, struct sim_arena *arena)
+int ptx_names_init(struct ptx_names *names, struct gmt_arena *arena)
 {
     *names = (struct ptx_names){.arena = arena, .bucket_count = 1024};
     names->buckets = calloc(names->bucket_count, sizeof(struct ptx_atom *));
@@ -82,7 +82,7 @@ struct ptx_atom *ptx_names_add(struct ptx_names *names, const char *text, size_t
     if (atom != NULL || length > UINT32_MAX) {
         return atom;
     }
-    atom = sim_arena_alloc(names->arena, sizeof(*atom) + length + 1);
+    atom = gmt_arena_alloc(names->arena, sizeof(*atom) + length + 1);
     if (atom == NULL) {
         return NULL;
     }

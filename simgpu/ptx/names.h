@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "simgpu/arena.h"
+#include "libtrace/base/arena.h"
 #include "simgpu/ptx/ptx.h"
 
 enum ptx_symbol_kind {
@@ -52,13 +52,13 @@ struct ptx_atom {
 };
 
 struct ptx_names {
-    struct sim_arena *arena;
+    struct gmt_arena *arena;
     struct ptx_atom **buckets;
     size_t bucket_count, count;
     uint64_t seed; /* of the hash */
 };
 
-int ptx_names_init(struct ptx_names *names, struct sim_arena *arena);
+int ptx_names_init(struct ptx_names *names, struct gmt_arena *arena);
 void ptx_names_free(struct ptx_names *names); /* the buckets; atoms are the arena's */
 /* The word of `length` characters; NULL when there is no memory. */
 struct ptx_atom *ptx_names_add(struct ptx_names *names, const char *text, size_t length);

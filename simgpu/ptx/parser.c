@@ -63,7 +63,7 @@ void *ptx_alloc(struct ptx_parser *parser, size_t count, size_t bytes)
         return NULL;
     }
     if (!__builtin_mul_overflow(count, bytes, &all)) {
-        memory = sim_arena_alloc(&parser->store->arena, all);
+        memory = gmt_arena_alloc(&parser->store->arena, all);
     }
     if (memory == NULL) {
         ptx_fail(parser, "out of memory");

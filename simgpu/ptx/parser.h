@@ -9,7 +9,7 @@
 #ifndef SIMGPU_PTX_PARSER_H
 #define SIMGPU_PTX_PARSER_H
 
-#include "simgpu/arena.h"
+#include "libtrace/base/arena.h"
 #include "simgpu/ptx/array.h"
 #include "simgpu/ptx/lexer.h"
 #include "simgpu/ptx/names.h"
@@ -26,7 +26,7 @@
 
 /* Owner of a module's memory: ptx_module.arena. */
 struct ptx_store {
-    struct sim_arena arena;
+    struct gmt_arena arena;
     struct ptx_names names;
 };
 
