@@ -111,7 +111,7 @@ static void print_status(const struct gmt_recorded *recorded, void *count)
     if (has_recorder) {
         printf("recorder %u", control->recorder_pid);
     } else {
-        printf("its recorder is gone");
+        printf("its recorder %s", control->recorder_pid != 0 ? "is gone" : "is not up yet");
     }
     if (dropped != 0) {
         printf("; %llu records dropped", (unsigned long long)dropped);

@@ -29,6 +29,8 @@ status() {
     grep -qE "$1" status.out || fail "gmtrace status: $(cat status.out)"
 }
 
+# The recorder comes up beside the program.
+until "$gmtrace" status $pid | grep -q "; recorder [0-9]"; do sleep 0.02; done
 status "^process $pid: on; the whole run, into $work/t.db; [0-9.]+ MiB in the spool; recorder [0-9]+$"
 
 # A process that makes calls has seen it within 10 ms; others may keep it from running, but not ten times.
