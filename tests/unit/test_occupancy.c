@@ -280,7 +280,8 @@ Test(occupancy, says_why_it_is_unknown)
     struct gmt_tl_class class = kernel_with(32, 128, 0);
 
     timeline.device.compute_major = 99;
-    cr_assert_not_null(strstr(gmt_occupancy_of(&timeline, &class, NULL).unknown, "does not support"));
+    cr_assert_not_null(
+        strstr(gmt_occupancy_of(&timeline, &class, NULL).unknown, "does not support"));
     cr_assert_eq(gmt_occupancy_best_block(&timeline, &class, NULL), 0);
     cr_assert_eq(gmt_occupancy_shared_for(&timeline, &class, 1), -1);
     timeline.device = (struct gmt_tl_device){0};
