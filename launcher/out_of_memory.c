@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "launcher/launcher.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/values.h"
 
@@ -53,12 +54,6 @@ static int64_t integer_of(sqlite3_stmt *row, int column)
     return number;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* "app.cu:42 in upload()", "app+0x1234 in upload()"; `first`: column of the function. */
 static void place_of(sqlite3_stmt *row, int first, char *text, size_t bytes)
 {
@@ -67,9 +62,9 @@ static void place_of(sqlite3_stmt *row, int first, char *text, size_t bytes)
     int64_t line = integer_of(row, first + 2);
     int used;
     if (file != NULL && line > 0) {
-        used = snprintf(text, bytes, "%s:%" PRId64, base_name(file), line);
+        used = snprintf(text, bytes, "%s:%" PRId64, gmt_base_name(file), line);
     } else if (module != NULL) {
-        used = snprintf(text, bytes, "%s+0x%" PRIx64, base_name(module),
+        used = snprintf(text, bytes, "%s+0x%" PRIx64, gmt_base_name(module),
                         (uint64_t)integer_of(row, first + 4));
     } else {
         used = snprintf(text, bytes, "an unknown place");

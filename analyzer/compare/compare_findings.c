@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/thresholds.h"
+#include "libtrace/base/base_name.h"
 
 /* Exact counts that differ by less are the same problem as before. */
 #define GMT_SAME_EXCESS 0.01
@@ -21,13 +22,6 @@ static bool by_fingerprint(const struct gmt_finding *a, const struct gmt_finding
     return strcmp(a->fingerprint, b->fingerprint) == 0;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* The same text in the same function, on whatever line. Of kernels the fingerprint has the name. */
 static bool by_statement(const struct gmt_finding *a, const struct gmt_finding *b)
 {
@@ -36,7 +30,7 @@ static bool by_statement(const struct gmt_finding *a, const struct gmt_finding *
     return text != NULL && b->place.line_count > 0 && a->where.kernel == NULL &&
            b->where.kernel == NULL && strcmp(a->rule, b->rule) == 0 &&
            same_text(text, b->place.lines[0]) && same_text(a->where.function, b->where.function) &&
-           same_text(base_name(a->where.file), base_name(b->where.file));
+           same_text(gmt_base_name(a->where.file), gmt_base_name(b->where.file));
 }
 
 static bool by_both(const struct gmt_finding *a, const struct gmt_finding *b)

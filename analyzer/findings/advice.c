@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user can do where the code is not his own. */
+/* What the user can do where the code is a library's. */
 #include "analyzer/findings/advice.h"
 
 #include <inttypes.h>
@@ -7,21 +7,8 @@
 
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/source_lines.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/prefix.h"
-
-/* A kernel's code, or the shape of its launch, is what these are about: nobody but its author can change it. */
-static bool is_about_code(const char *rule)
-{
-    static const char *const rules[] = {"GM3",   "GM4",   "GM501", "GM502", "GM503",
-                                        "GM504", "GM505", "GM509", "GM510", "GM511"};
-
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        if (gmt_starts_with(rule, rules[i])) {
-            return true;
-        }
-    }
-    return false;
-}
 
 /* Launches count by all that is on their stacks, copies by who made them. */
 static bool is_about_launches(const char *rule)
@@ -96,13 +83,6 @@ static struct loader find_loader(struct gmt_analysis *analysis, const struct gmt
     return found;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static void say_loader(struct gmt_analysis *analysis, struct gmt_finding *finding,
                        const struct gmt_where *where)
 {
@@ -111,7 +91,7 @@ static void say_loader(struct gmt_analysis *analysis, struct gmt_finding *findin
     if (loader.line == 0) {
         return;
     }
-    const char *place = gmt_text(analysis, "%s:%" PRId64, base_name(loader.file), loader.line);
+    const char *place = gmt_text(analysis, "%s:%" PRId64, gmt_base_name(loader.file), loader.line);
     if (loader.pins) {
         finding->fix = gmt_text(
             analysis,
@@ -148,11 +128,11 @@ void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *findi
                                                       [GMT_FRAMEWORK_JAX] = "jax",
                                                       [GMT_FRAMEWORK_CUPY] = "cupy",
                                                       [GMT_FRAMEWORK_PYTHON] = "python"};
-    bool library = where->origin != NULL, code = is_about_code(finding->rule);
+    bool library = where->origin != NULL, code = analysis->rule->about_code;
     enum gmt_framework framework = library || is_about_launches(finding->rule)
                                        ? gmt_framework_on_stack(where->stack, where->stack_depth)
                                        : gmt_framework_of_call(where->stack, where->stack_depth);
-    /* Code of the user's is his to change, whatever framework launches it. */
+    /* The user can change code of the program's own, whatever framework launches it. */
     const struct gmt_advice *advice = code && !library
                                           ? NULL
                                           : gmt_advice_find(finding->rule, framework, where);

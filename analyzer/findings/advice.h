@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user can do where the code is not his own: the fix in the words of his framework, or a note. */
+/* What the user can do where the code is a library's: the fix in the words of the framework, or a note. */
 #ifndef GMT_ANALYZER_FINDINGS_ADVICE_H
 #define GMT_ANALYZER_FINDINGS_ADVICE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fingerprints of findings: hashes of names and of source text. Lines and addresses move with every edit and build. */
 #include "analyzer/findings/fingerprints.h"
+#include "libtrace/base/base_name.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -10,13 +11,6 @@
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 #define FNV_PRIME UINT64_C(0x100000001b3)
-
-static const char *base_name(const char *path)
-{
-    const char *slash = path != NULL ? strrchr(path, '/') : NULL;
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 static uint64_t mix_byte(uint64_t hash, unsigned char byte)
 {
@@ -49,11 +43,11 @@ static uint64_t mix_statement(uint64_t hash, const char *text)
 static uint64_t place_of(const struct gmt_finding *finding)
 {
     const struct gmt_where *where = &finding->where;
-    const char *function = where->function != NULL ? where->function : base_name(where->module);
+    const char *function = where->function != NULL ? where->function : gmt_base_name(where->module);
     uint64_t hash = mix(FNV_BASIS, finding->rule);
 
     hash = mix(hash, where->kernel != NULL ? where->kernel : function);
-    hash = mix(hash, where->kernel != NULL ? NULL : base_name(where->file));
+    hash = mix(hash, where->kernel != NULL ? NULL : gmt_base_name(where->file));
     return mix(hash, where->kernel != NULL ? NULL : where->api);
 }
 

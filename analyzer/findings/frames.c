@@ -3,14 +3,8 @@
 #include <string.h>
 
 #include "analyzer/findings/where.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/prefix.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 /* Loader and C library: they call, but nobody can change a line there. */
 static bool is_system_module(const char *path)
@@ -18,7 +12,7 @@ static bool is_system_module(const char *path)
     static const char *const names[] = {"libc.so", "libpthread.so", "ld-linux", "libdl.so"};
 
     for (size_t i = 0; path != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
-        if (gmt_starts_with(base_name(path), names[i])) {
+        if (gmt_starts_with(gmt_base_name(path), names[i])) {
             return true;
         }
     }

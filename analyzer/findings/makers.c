@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/findings/where.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/prefix.h"
 
 enum mark_kind {
@@ -106,17 +107,11 @@ const char *gmt_origin_by_name(enum gmt_origin_by by)
     return names[by];
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool fits_path(size_t row, const char *path)
 {
     return path != NULL &&
-           ((marks[row].kind == MARK_FILE && gmt_starts_with(base_name(path), marks[row].mark)) ||
+           ((marks[row].kind == MARK_FILE &&
+             gmt_starts_with(gmt_base_name(path), marks[row].mark)) ||
             (marks[row].kind == MARK_FOLDER && strstr(path, marks[row].mark) != NULL));
 }
 
@@ -221,7 +216,7 @@ static bool is_beneath(const struct gmt_report_frame *frame)
     static const char *const files[] = {"libcuda.so", "libcudart", "libcupti", "libgmtrace"};
 
     for (size_t i = 0; frame->module != NULL && i < sizeof(files) / sizeof(files[0]); i++) {
-        if (gmt_starts_with(base_name(frame->module), files[i])) {
+        if (gmt_starts_with(gmt_base_name(frame->module), files[i])) {
             return true;
         }
     }
@@ -233,7 +228,7 @@ bool gmt_module_is_installed(const char *path)
     static const char *const folders[] = {"/usr/lib", "/lib/", "/lib64/", "/usr/local/cuda",
                                           "/opt/conda/lib/"};
 
-    if (path == NULL || strstr(base_name(path), ".so") == NULL) {
+    if (path == NULL || strstr(gmt_base_name(path), ".so") == NULL) {
         return false;
     }
     if (strstr(path, "/site-packages/") != NULL || strstr(path, "/dist-packages/") != NULL) {

@@ -23,6 +23,8 @@ struct gmt_rule {
     const char *id, *slug, *title, *category; /* docs/rules/ID-SLUG.md is its page */
     unsigned needs;                           /* of enum gmt_need */
     enum gmt_touches touches;
+    /* It is about the code of a kernel, or the shape of its launch: only who wrote the kernel can change that. */
+    bool about_code;
     /*
      * PASS, NOT_APPLICABLE, or COULD_NOT_CHECK as given by gmt_could_not. Findings that were
      * emitted make FAIL of any of them.

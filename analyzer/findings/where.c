@@ -6,15 +6,9 @@
 #include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/graph_kernels.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/prefix.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 struct gmt_known_stack {
     int64_t id; /* 0: none */
@@ -48,7 +42,7 @@ static size_t stack_of(struct gmt_analysis *analysis, int64_t stack_id,
 /* An inline wrapper of the toolkit's: the line is there, not in the user's code. */
 static bool is_toolkit_file(const char *path)
 {
-    return gmt_starts_with(base_name(path), "cuda_runtime") ||
+    return gmt_starts_with(gmt_base_name(path), "cuda_runtime") ||
            gmt_starts_with(path, "/usr/local/cuda") ||
            (strstr(path, "/targets/") != NULL && strstr(path, "/include/") != NULL);
 }
@@ -63,12 +57,13 @@ static bool use_frame(struct gmt_analysis *analysis, const struct gmt_report_fra
     if (frame->file != NULL && frame->line > 0 && !is_toolkit_file(frame->file)) {
         where->file = frame->file;
         where->line = frame->line;
-        where->label = gmt_arena_text(arena, "%s:%" PRId64, base_name(frame->file), frame->line);
+        where->label = gmt_arena_text(arena, "%s:%" PRId64, gmt_base_name(frame->file),
+                                      frame->line);
     } else if (gmt_frame_is_made(frame) && frame->file != NULL) {
         where->file = frame->file;
-        where->label = gmt_arena_text(arena, "%s:%s", base_name(frame->file), frame->function);
+        where->label = gmt_arena_text(arena, "%s:%s", gmt_base_name(frame->file), frame->function);
     } else if (frame->module != NULL) {
-        where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(frame->module),
+        where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, gmt_base_name(frame->module),
                                       (uint64_t)frame->offset);
     } else if (frame->function != NULL) {
         where->label = frame->function;

@@ -5,14 +5,8 @@
 
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/query.h"
+#include "libtrace/base/base_name.h"
 #include "libtrace/store/db/own_schema.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
 
 /* Is that the function's name, without namespaces, arguments and a return type? */
 static bool is_called(const char *function, const char *name, size_t length)
@@ -109,7 +103,7 @@ bool gmt_where_caller(struct gmt_analysis *analysis, struct gmt_arena *arena, ui
     if (rc == 0 && gmt_query_next(&query)) {
         where->module = gmt_query_text(&query, 0, arena);
         if (where->module != NULL) {
-            where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, base_name(where->module),
+            where->label = gmt_arena_text(arena, "%s+0x%" PRIx64, gmt_base_name(where->module),
                                           (uint64_t)gmt_query_int(&query, 1));
         }
     }

@@ -3,13 +3,7 @@
 #include <string.h>
 
 #include "analyzer/findings/where.h"
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
+#include "libtrace/base/base_name.h"
 
 /* By module.symbols. */
 static const struct {
@@ -48,7 +42,7 @@ static const char *note_of_module(struct gmt_arena *arena, const struct gmt_repo
 {
     for (size_t i = 0; frame->symbols != NULL && i < sizeof(wordings) / sizeof(wordings[0]); i++) {
         if (strcmp(wordings[i].state, frame->symbols) == 0) {
-            return gmt_arena_text(arena, "%s %s", base_name(frame->module), wordings[i].text);
+            return gmt_arena_text(arena, "%s %s", gmt_base_name(frame->module), wordings[i].text);
         }
     }
     return NULL;
@@ -94,7 +88,7 @@ const char *gmt_where_library(const struct gmt_where *where, const char **functi
         frame++;
     }
     if (frame == end || frame->module == NULL || has_line(frame) ||
-        strstr(base_name(frame->module), ".so") == NULL) {
+        strstr(gmt_base_name(frame->module), ".so") == NULL) {
         return NULL;
     }
     const char *module = frame->module;
@@ -102,5 +96,5 @@ const char *gmt_where_library(const struct gmt_where *where, const char **functi
     for (; frame < end && frame->module != NULL && strcmp(frame->module, module) == 0; frame++) {
         *function = frame->function != NULL ? frame->function : *function;
     }
-    return base_name(module);
+    return gmt_base_name(module);
 }

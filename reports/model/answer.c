@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "libtrace/base/base_name.h"
 #include "libtrace/base/format.h"
 #include "reports/model/inlining.h"
 #include "reports/model/words.h"
@@ -39,13 +40,6 @@ static const struct gmt_finding_line *guilty_line(const struct gmt_finding *find
     return line != NULL && line->file != NULL && line->line > 0 ? line : NULL;
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 static struct gmt_source_quote place_of(struct gmt_arena *arena, const struct gmt_finding *finding)
 {
     const struct gmt_finding_line *line = guilty_line(finding);
@@ -53,7 +47,7 @@ static struct gmt_source_quote place_of(struct gmt_arena *arena, const struct gm
     struct gmt_source_quote place = {where->label, where->file, where->line, 0, NULL, 0};
 
     if (line != NULL) {
-        place.label = gmt_arena_text(arena, "%s:%" PRId64, base_name(line->file), line->line);
+        place.label = gmt_arena_text(arena, "%s:%" PRId64, gmt_base_name(line->file), line->line);
         place.file = line->file;
         place.line = line->line;
     } else if (where->kernel != NULL && strcmp(where->kernel, where->label) != 0) {

@@ -107,6 +107,7 @@ const struct gmt_rule gmt_rule_aos_access = {.id = "GM304",
                                              .slug = "aos-access",
                                              .title = "Array of structs, read field by field",
                                              .category = "global memory",
+                                             .about_code = true,
                                              .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                              .touches = GMT_TOUCHES_LOADS,
                                              .run = run};

@@ -108,6 +108,7 @@ const struct gmt_rule gmt_rule_cache_resident_irregular = {
     .slug = "cache-resident-irregular",
     .title = "Scattered look-ups in cached data",
     .category = "global memory",
+    .about_code = true,
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED | GMT_NEED_HARDWARE,
     .touches = GMT_TOUCHES_LOADS,
     .run = run};

@@ -102,6 +102,7 @@ const struct gmt_rule gmt_rule_divergent_constant = {.id = "GM307",
                                                      .slug = "divergent-constant",
                                                      .title = "Lanes read different constants",
                                                      .category = "constant memory",
+                                                     .about_code = true,
                                                      .needs = GMT_NEED_LAUNCHES,
                                                      .touches = GMT_TOUCHES_CONSTANTS,
                                                      .run = run};

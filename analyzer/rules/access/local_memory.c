@@ -215,6 +215,7 @@ const struct gmt_rule gmt_rule_local_memory = {.id = "GM306",
                                                .slug = "local-memory",
                                                .title = "Spills and arrays in local memory",
                                                .category = "local memory",
+                                               .about_code = true,
                                                .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                .touches = GMT_TOUCHES_LOCAL,
                                                .run = run};

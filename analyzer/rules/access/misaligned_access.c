@@ -99,6 +99,7 @@ const struct gmt_rule gmt_rule_misaligned_access = {.id = "GM303",
                                                     .slug = "misaligned-access",
                                                     .title = "Accesses start inside a sector",
                                                     .category = "global memory",
+                                                    .about_code = true,
                                                     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                     .touches = GMT_TOUCHES_LOADS,
                                                     .run = run};

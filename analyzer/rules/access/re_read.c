@@ -159,6 +159,7 @@ const struct gmt_rule gmt_rule_re_read = {.id = "GM308",
                                           .slug = "re-read",
                                           .title = "The same bytes are read again and again",
                                           .category = "global memory",
+                                          .about_code = true,
                                           .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                           .touches = GMT_TOUCHES_LOADS,
                                           .run = run};

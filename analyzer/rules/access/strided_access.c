@@ -12,6 +12,7 @@ const struct gmt_rule gmt_rule_strided_access = {.id = "GM301",
                                                  .slug = "strided-access",
                                                  .title = "Neighbouring threads read far apart",
                                                  .category = "global memory",
+                                                 .about_code = true,
                                                  .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                  .touches = GMT_TOUCHES_LOADS,
                                                  .run = run};

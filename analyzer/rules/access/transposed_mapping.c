@@ -86,6 +86,7 @@ const struct gmt_rule gmt_rule_transposed_mapping = {
     .slug = "transposed-mapping",
     .title = "Neighbouring threads go down the columns of a matrix",
     .category = "global memory",
+    .about_code = true,
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
     .touches = GMT_TOUCHES_LOADS,
     .run = run};

@@ -12,6 +12,7 @@ const struct gmt_rule gmt_rule_uncoalesced_store = {.id = "GM310",
                                                     .slug = "uncoalesced-store",
                                                     .title = "Neighbouring threads write far apart",
                                                     .category = "global memory",
+                                                    .about_code = true,
                                                     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                     .touches = GMT_TOUCHES_STORES,
                                                     .run = run};

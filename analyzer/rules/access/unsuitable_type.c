@@ -127,6 +127,7 @@ const struct gmt_rule gmt_rule_unsuitable_type = {.id = "GM305",
                                                   .slug = "unsuitable-type",
                                                   .title = "Elements move in pieces",
                                                   .category = "global memory",
+                                                  .about_code = true,
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                   .touches = GMT_TOUCHES_LOADS,
                                                   .run = run};

@@ -85,6 +85,7 @@ const struct gmt_rule gmt_rule_block_barrier_idle = {
     .slug = "block-barrier-idle",
     .title = "A single large block waits at barriers",
     .category = "occupancy",
+    .about_code = true,
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
     .touches = GMT_TOUCHES_BARRIERS,
     .run = run};

@@ -82,6 +82,7 @@ const struct gmt_rule gmt_rule_low_ilp = {.id = "GM511",
                                           .slug = "low-ilp",
                                           .title = "Few warps, and one load at a time in each",
                                           .category = "occupancy",
+                                          .about_code = true,
                                           .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                    GMT_NEED_TIMES | GMT_NEED_PATCHED |
                                                    GMT_NEED_MODEL,

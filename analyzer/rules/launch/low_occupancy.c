@@ -183,6 +183,7 @@ const struct gmt_rule gmt_rule_low_occupancy = {.id = "GM501",
                                                 .slug = "low-occupancy",
                                                 .title = "Too few warps to hide memory latency",
                                                 .category = "occupancy",
+                                                .about_code = true,
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE |
                                                          GMT_NEED_TIMES | GMT_NEED_MODEL,
                                                 .touches = GMT_TOUCHES_IN_FLIGHT,

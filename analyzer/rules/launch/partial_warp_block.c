@@ -67,6 +67,7 @@ const struct gmt_rule gmt_rule_partial_warp_block = {.id = "GM502",
                                                      .slug = "partial-warp-block",
                                                      .title = "Blocks that leave lanes idle",
                                                      .category = "occupancy",
+                                                     .about_code = true,
                                                      .needs = GMT_NEED_LAUNCHES,
                                                      .touches = GMT_TOUCHES_LANES,
                                                      .run = run};

@@ -97,6 +97,7 @@ const struct gmt_rule gmt_rule_register_cliff = {
     .slug = "register-cliff",
     .title = "A few registers keep a block from being resident",
     .category = "occupancy",
+    .about_code = true,
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
     .touches = GMT_TOUCHES_IN_FLIGHT,
     .run = run};

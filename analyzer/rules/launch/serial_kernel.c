@@ -58,6 +58,7 @@ const struct gmt_rule gmt_rule_serial_kernel = {.id = "GM510",
                                                 .slug = "serial-kernel",
                                                 .title = "One block does all the work",
                                                 .category = "occupancy",
+                                                .about_code = true,
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                          GMT_NEED_MODEL,
                                                 .run = run};

@@ -193,6 +193,7 @@ const struct gmt_rule gmt_rule_small_grid_tail = {.id = "GM504",
                                                   .slug = "small-grid-tail",
                                                   .title = "The grid leaves multiprocessors idle",
                                                   .category = "occupancy",
+                                                  .about_code = true,
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_TIMES |
                                                            GMT_NEED_MODEL,
                                                   .touches = GMT_TOUCHES_WAVES,

@@ -190,6 +190,7 @@ const struct gmt_rule gmt_rule_split_kernels = {.id = "GM509",
                                                 .slug = "split-kernels",
                                                 .title = "A kernel reads what the last one wrote",
                                                 .category = "launches",
+                                                .about_code = true,
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED |
                                                          GMT_NEED_ALL_CALLS,
                                                 .run = run};

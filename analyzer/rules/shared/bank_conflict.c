@@ -146,6 +146,7 @@ const struct gmt_rule gmt_rule_bank_conflict = {.id = "GM401",
                                                 .slug = "bank-conflict",
                                                 .title = "Bank conflicts in shared memory",
                                                 .category = "shared memory",
+                                                .about_code = true,
                                                 .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                 .touches = GMT_TOUCHES_BANKS,
                                                 .run = run};

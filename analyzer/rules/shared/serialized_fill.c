@@ -145,6 +145,7 @@ const struct gmt_rule gmt_rule_serialized_fill = {.id = "GM402",
                                                   .slug = "serialized-fill",
                                                   .title = "Few threads fill shared memory",
                                                   .category = "shared memory",
+                                                  .about_code = true,
                                                   .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                   .touches = GMT_TOUCHES_BARRIERS,
                                                   .run = run};

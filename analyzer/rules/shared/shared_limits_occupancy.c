@@ -236,6 +236,7 @@ const struct gmt_rule gmt_rule_shared_limits_occupancy = {
     .slug = "shared-limits-occupancy",
     .title = "Shared memory limits resident blocks",
     .category = "shared memory",
+    .about_code = true,
     .needs = GMT_NEED_LAUNCHES | GMT_NEED_HARDWARE | GMT_NEED_TIMES | GMT_NEED_MODEL,
     .touches = GMT_TOUCHES_IN_FLIGHT,
     .run = run};

@@ -84,6 +84,7 @@ const struct gmt_rule gmt_rule_staged_but_unread = {.id = "GM403",
                                                     .slug = "staged-but-unread",
                                                     .title = "A tile is filled and hardly read",
                                                     .category = "shared memory",
+                                                    .about_code = true,
                                                     .needs = GMT_NEED_LAUNCHES | GMT_NEED_PATCHED,
                                                     .touches = GMT_TOUCHES_LOADS,
                                                     .run = run};

@@ -410,4 +410,5 @@ const struct gmt_rule gmt_rule_bulk_copy_misuse = {.id = "GM405",
                                                    .slug = "bulk-copy-misuse",
                                                    .title = "Tensor maps that do not fit their use",
                                                    .category = "shared memory",
+                                                   .about_code = true,
                                                    .run = run};

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/base/base_name.h"
 #include "libtrace/record/entry_points.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/recording/coverage.h"
@@ -40,12 +41,6 @@ static int run(sqlite3 *db, sqlite3_stmt *statement)
     return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : gmt_database_error(db);
 }
 
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
-}
-
 static bool is_hooked(struct check *check, const char *name)
 {
     sqlite3_bind_text(check->is_hooked, 1, name, -1, SQLITE_STATIC);
@@ -60,7 +55,7 @@ static int add_entry(struct check *check, const struct mapped_module *module, co
     enum gmt_entry_class class = gmt_entry_class(name);
     sqlite3_bind_text(check->entry, 1, name, -1, SQLITE_STATIC);
     sqlite3_bind_text(check->entry, 2, gmt_entry_class_name(class), -1, SQLITE_STATIC);
-    sqlite3_bind_text(check->entry, 3, base_name(module->path), -1, SQLITE_STATIC);
+    sqlite3_bind_text(check->entry, 3, gmt_base_name(module->path), -1, SQLITE_STATIC);
     return run(check->db, check->entry);
 }
 
@@ -104,8 +99,8 @@ static void describe_runtime(struct check *check, const struct mapped_module *mo
             path = (const char *)sqlite3_column_text(check->loaded_runtime, 0);
         }
     }
-    const char *name = path[0] == '/' && realpath(path, real) != NULL ? base_name(real)
-                                                                      : base_name(path);
+    const char *name = path[0] == '/' && realpath(path, real) != NULL ? gmt_base_name(real)
+                                                                      : gmt_base_name(path);
     const char *version = strncmp(name, GMT_CUDA_RUNTIME_FILE ".",
                                   strlen(GMT_CUDA_RUNTIME_FILE ".")) == 0
                               ? name + strlen(GMT_CUDA_RUNTIME_FILE ".")

@@ -136,10 +136,7 @@ static int build(struct gmt_recording *recording)
             error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
         }
     }
-    gmt_ingest_close(recording->ingest);
-    recording->ingest = NULL;
-    gmt_database_close(recording->db);
-    recording->db = NULL;
+    gmt_recording_close_database(recording);
     return error;
 }
 

@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libtrace/store/db/database.h"
 #include "libtrace/store/db/private_folder.h"
 #include "libtrace/store/recording/ring.h"
 #include "libtrace/store/recording/ring_internal.h"
@@ -22,10 +21,7 @@ static int build(struct gmt_recording *recording, const char *cause)
     if (error == 0) {
         error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
     }
-    gmt_ingest_close(recording->ingest);
-    recording->ingest = NULL;
-    gmt_database_close(recording->db);
-    recording->db = NULL;
+    gmt_recording_close_database(recording);
     return error;
 }
 
