@@ -244,7 +244,7 @@ const char *gmt_options_rank(unsigned *size)
         /* A bare RANK is anybody's variable; torchrun sets both. */
         if (rank != NULL && (count != NULL || strcmp(jobs[i].rank, "RANK") != 0)) {
             unsigned long ranks = count != NULL ? strtoul(count, NULL, 10) : 1;
-            *size = ranks > 1 ? (unsigned)ranks : 1;
+            *size = ranks < 1 ? 1 : ranks < UINT_MAX ? (unsigned)ranks : UINT_MAX;
             return rank;
         }
     }
