@@ -182,7 +182,7 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
     if (repeated != NULL && launch->measured.suspected != GMT_MEASURABLE) {
         bool reaches = launch->measured.suspected == GMT_UNMEASURED_HOST_MEMORY;
         gmt_collector->not_repeated(&launch->cls->collector,
-                                    reaches ? GMT_UNMEASURED_ONCE_REACH : GMT_UNMEASURED_ONCE_CODE);
+                                    reaches ? GMT_UNMEASURED_ONCE_HOST : GMT_UNMEASURED_ONCE_UNREAD);
     } else if (repeated != NULL) {
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};

@@ -37,14 +37,6 @@ __global__ void spin(float *data, long long ns)
     data[blockIdx.x * blockDim.x + threadIdx.x] += 1;
 }
 
-/* Ends when the host has set *flag. */
-__global__ void wait_for_host(const volatile unsigned *flag, float *data)
-{
-    while (*flag == 0) {
-    }
-    data[threadIdx.x] += 1;
-}
-
 static float *device_data(void)
 {
     float *data;
@@ -207,21 +199,14 @@ static void budget(void)
     print_sum(data);
 }
 
-/* The host lets go of each launch after 60 ms, from another thread. */
-static void waiting_kernel(void)
+/* With memory of the host, and for longer than a caller is held to see whether such a kernel ends. */
+static void long_on_host(void)
 {
-    float *data = device_data();
-    unsigned *flag;
-    CHECK(cudaHostAlloc(&flag, sizeof(*flag), cudaHostAllocMapped));
+    float *data;
+    CHECK(cudaMallocHost(&data, COUNT * sizeof(*data)));
+    memset(data, 0, COUNT * sizeof(*data));
     for (int i = 0; i < 6; i++) {
-        *(volatile unsigned *)flag = 0;
-        std::thread other([flag] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(60));
-            *(volatile unsigned *)flag = 1;
-        });
-        wait_for_host<<<1, THREADS>>>(flag, data);
-        CHECK(cudaGetLastError());
-        other.join();
+        spin<<<1, THREADS>>>(data, 150 * MS);
         CHECK(cudaDeviceSynchronize());
     }
     print_sum(data);
@@ -292,7 +277,7 @@ static const struct {
     {"longer", longer},
     {"room", room},
     {"budget", budget},
-    {"waiting_kernel", waiting_kernel},
+    {"long_on_host", long_on_host},
     {"beside_function", beside_function},
     {"captured", captured_only},
     {"captured_after", captured_after},

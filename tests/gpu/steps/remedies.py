@@ -7,7 +7,7 @@ import re
 
 # Mode of the program -> words of the reason (libtrace/record/unmeasured.def) that its kernel must have.
 REASONS = {
-    "host": "it can reach memory that is not restored",
+    "host": "it is given memory that the host can reach",
     "array": "arrays, mapped memory",
     "prints": "its code prints",
     "attribute": "an attribute of the launch ties it",
@@ -17,9 +17,9 @@ REASONS = {
     "longer": "ran for a second or longer",
     "room": "no room for a copy",
     "budget": "more than the budget",
-    "waiting_kernel": "not seen to end without its caller",
+    "long_on_host": "not seen to end without its caller",
     "beside_function": "work of a stream was waiting for the host",
-    "captured": "launched into captures of graphs",
+    "captured": "only ran in graphs",
 }
 
 
