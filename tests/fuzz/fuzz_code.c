@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A file of machine code: as a cubin whose instructions and lines are looked up, as a module whose frames
- * are named, and as the program that gmtrace is to start.
+ * A file of machine code: as a cubin whose instructions and lines are looked up, as one that is loaded, as a module
+ * whose frames are named, and as the program that gmtrace is to start.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
 
 #include "launcher/program.h"
+#include "libtrace/cupti/code/cubin_effects.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/sass/cubin_code.h"
 #include "libtrace/store/sass/cubin_lines.h"
@@ -67,6 +69,41 @@ static void read_cubin(const uint8_t *data, size_t bytes)
     gmt_cubin_code_close(code);
 }
 
+/* ---- as a cubin that is loaded ---------------------------------------------------------------- */
+
+struct looking {
+    const struct gmt_cubin_symbols *symbols;
+    const bool *effects;
+    size_t marked;
+};
+
+static void see_function(void *data, const char *name, uint64_t section)
+{
+    struct looking *looking = data;
+    GMT_FUZZ_REQUIRE(name[0] != '\0');
+    /* Where code with effects is distinguished, each function is in a section. */
+    if (looking->effects != NULL) {
+        GMT_FUZZ_REQUIRE(section < looking->symbols->sections.count);
+        looking->marked += looking->effects[section];
+    }
+}
+
+static void find_effects(const uint8_t *data, size_t bytes)
+{
+    struct gmt_cubin_symbols symbols;
+    int result = gmt_cubin_symbols_read(&symbols, data, bytes);
+    if (result == -EINVAL) {
+        return;
+    }
+    bool *effects = gmt_cubin_effects(&symbols);
+    struct looking looking = {.symbols = &symbols, .effects = effects};
+    gmt_cubin_symbols_visit(
+        &symbols, &(struct gmt_cubin_visitor){.function = see_function, .data = &looking});
+    /* Nothing is marked where there is no effect. (In an odd file what has one may be without a name.) */
+    GMT_FUZZ_REQUIRE(result == -EPERM || looking.marked == 0);
+    free(effects);
+}
+
 /* ---- as a module ----------------------------------------------------------------------------- */
 
 static void name_frames(const char *path)
@@ -94,6 +131,7 @@ void gmt_fuzz_run(const uint8_t *data, size_t bytes)
     gmt_fuzz_sweep();
     gmt_fuzz_write("module", data, bytes);
     read_cubin(data, bytes);
+    find_effects(data, bytes);
     struct gmt_program program = gmt_program_look(gmt_fuzz_path("module"));
     GMT_FUZZ_REQUIRE(memchr(program.asan, '\0', sizeof(program.asan)) != NULL);
     name_frames(gmt_fuzz_path("module"));

@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MACHINE_CUDA = 190, MOST_BYTES = 1 << 20 };
+enum { MACHINE_CUDA = 190, MOST_BYTES = 1 << 20, MOST_SECTIONS = 256 };
 
+struct cubin_part cubin_calls, cubin_calls2, cubin_info;
+unsigned cubin_calls_link = CUBIN_SYMBOLS, cubin_info_of = CUBIN_TEXT;
+size_t cubin_more_sections;
 size_t cubin_global_bytes;
 bool cubin_large_numbers;
 
@@ -26,6 +29,11 @@ static const char *const names[CUBIN_SECTIONS] = {
     [CUBIN_ARGUMENTS] = ".nv.constant0.kernel",
     [CUBIN_SHARED] = ".nv.shared.kernel",
     [CUBIN_OTHER] = ".nv.novelty",
+    [CUBIN_TEXT2] = ".text.other",
+    [CUBIN_TEXT3] = ".text.part",
+    [CUBIN_CALLS] = ".nv.callgraph",
+    [CUBIN_CALLS2] = ".nv.callgraph",
+    [CUBIN_INFO] = ".nv.info.kernel",
 };
 
 static size_t put(struct cubin_image *image, const void *bytes, size_t size)
@@ -43,11 +51,13 @@ static void put_symbols(struct cubin_image *image, Elf64_Shdr *sections,
     size_t name = 1;
     sections[CUBIN_SYMBOLS].sh_offset = put(image, &(Elf64_Sym){0}, sizeof(Elf64_Sym));
     for (size_t i = 0; i < count; i++) {
-        bool escaped = cubin_large_numbers && symbols[i].section < CUBIN_SECTIONS &&
+        bool escaped = cubin_large_numbers && symbols[i].section < MOST_SECTIONS &&
                        symbols[i].section != SHN_UNDEF;
-        Elf64_Sym symbol = {.st_name = (Elf64_Word)name,
-                            .st_info = (unsigned char)ELF64_ST_INFO(STB_GLOBAL, symbols[i].type),
-                            .st_shndx = escaped ? SHN_XINDEX : (Elf64_Section)symbols[i].section};
+        Elf64_Sym symbol = {
+            .st_name = (Elf64_Word)name,
+            .st_info = (unsigned char)ELF64_ST_INFO(STB_GLOBAL, symbols[i].type & 0xf),
+            .st_other = (unsigned char)(symbols[i].type >> 8),
+            .st_shndx = escaped ? SHN_XINDEX : (Elf64_Section)symbols[i].section};
         (void)put(image, &symbol, sizeof(symbol));
         name += strlen(symbols[i].name) + 1;
     }
@@ -67,10 +77,37 @@ static void put_symbols(struct cubin_image *image, Elf64_Shdr *sections,
     sections[CUBIN_STRINGS].sh_size = name;
 }
 
+static void put_part(struct cubin_image *image, Elf64_Shdr *section, struct cubin_part part,
+                     unsigned type, unsigned entry)
+{
+    if (part.size == 0) {
+        return;
+    }
+    section->sh_type = type;
+    section->sh_offset = put(image, part.bytes, part.size);
+    section->sh_size = part.size;
+    section->sh_entsize = entry;
+}
+
+/* Of calls, and what belongs to functions. */
+static void put_parts(struct cubin_image *image, Elf64_Shdr *sections)
+{
+    put_part(image, &sections[CUBIN_CALLS], cubin_calls, 0x70000001, 8);
+    put_part(image, &sections[CUBIN_CALLS2], cubin_calls2, 0x70000001, 8);
+    put_part(image, &sections[CUBIN_INFO], cubin_info, 0x70000000, 0);
+    sections[CUBIN_CALLS].sh_link = sections[CUBIN_CALLS2].sh_link = cubin_calls_link;
+    sections[CUBIN_INFO].sh_info = cubin_info_of;
+    sections[CUBIN_TEXT2] = sections[CUBIN_TEXT3] = sections[CUBIN_TEXT];
+    for (size_t i = 0; i < cubin_more_sections; i++) {
+        sections[CUBIN_SECTIONS + i] = sections[CUBIN_TEXT];
+    }
+}
+
 struct cubin_image cubin_make(const struct cubin_symbol *symbols, size_t count)
 {
     struct cubin_image image = {.bytes = malloc(MOST_BYTES)};
-    Elf64_Shdr sections[CUBIN_SECTIONS] = {
+    size_t section_count = CUBIN_SECTIONS + cubin_more_sections;
+    Elf64_Shdr sections[MOST_SECTIONS] = {
         [CUBIN_NAMES] = {.sh_type = SHT_STRTAB},
         [CUBIN_STRINGS] = {.sh_type = SHT_STRTAB},
         [CUBIN_SYMBOLS] = {.sh_type = SHT_SYMTAB},
@@ -88,11 +125,13 @@ struct cubin_image cubin_make(const struct cubin_symbol *symbols, size_t count)
                          .e_type = ET_EXEC,
                          .e_machine = MACHINE_CUDA,
                          .e_shentsize = sizeof(Elf64_Shdr),
-                         .e_shnum = CUBIN_SECTIONS,
+                         .e_shnum = (Elf64_Half)section_count,
                          .e_shstrndx = CUBIN_NAMES};
     cr_assert_not_null(image.bytes);
+    cr_assert_leq(section_count, MOST_SECTIONS);
     (void)put(&image, &header, sizeof(header));
     put_symbols(&image, sections, symbols, count);
+    put_parts(&image, sections);
     sections[CUBIN_NAMES].sh_offset = image.size;
     for (size_t i = 0; i < CUBIN_SECTIONS; i++) {
         size_t at = put(&image, names[i], strlen(names[i]) + 1);
@@ -100,12 +139,12 @@ struct cubin_image cubin_make(const struct cubin_symbol *symbols, size_t count)
     }
     sections[CUBIN_NAMES].sh_size = image.size - sections[CUBIN_NAMES].sh_offset;
     if (cubin_large_numbers) {
-        sections[0].sh_size = CUBIN_SECTIONS;
+        sections[0].sh_size = section_count;
         sections[0].sh_link = CUBIN_NAMES;
         header.e_shnum = 0;
         header.e_shstrndx = SHN_XINDEX;
     }
-    header.e_shoff = put(&image, sections, sizeof(sections));
+    header.e_shoff = put(&image, sections, section_count * sizeof(sections[0]));
     memcpy(image.bytes, &header, sizeof(header));
     return image;
 }

@@ -60,6 +60,7 @@ Test(code_index, keeps_what_cubins_of_nvcc_hold)
     cr_expect_eq(reach("_Z7in_filePi"), 0, "a static one");
     cr_expect_eq(reach("_Z6printsPi"), -EPERM);
     cr_expect_str_eq(variables, "");
+    cr_expect_eq(reach("_Z7assertsPi"), -EPERM, "there is a pointer to what prints");
     cr_expect_eq(reach("$_Z6printsPi$_Z3sayi"), -ENOENT, "no kernel");
 }
 
@@ -108,6 +109,51 @@ Test(code_index, finds_all_of_many_kernels)
         cr_assert_eq(reach(name), 0);
         cr_assert_str_eq(variables, variable);
     }
+}
+
+Test(code_index, refuses_only_the_kernels_of_a_cubin_that_have_effects)
+{
+    add(cubin_read("calls_90.cubin"));
+    cr_expect_eq(reach("_Z6printsPi"), -EPERM);
+    cr_expect_str_eq(variables, "");
+    cr_expect_eq(reach("_Z7dividesPx"), 0);
+    cr_expect_str_eq(variables, "$str ");
+    add(cubin_read("calls_linked.cubin"));
+    cr_expect_eq(reach("_Z4saysPi"), -EPERM);
+    cr_expect_eq(reach("_Z6countsPi"), 0);
+}
+
+/* Without an effect, too, a kernel may call what is not known. */
+Test(code_index, does_not_know_the_other_kernels_of_a_cubin_that_refers_to_the_unknown)
+{
+    static const uint32_t calls[] = {0, 0xffffffff, 1, 3};
+    static const struct cubin_symbol symbols[] = {{"prints", CUBIN_KERNEL, CUBIN_TEXT},
+                                                  {"other", CUBIN_KERNEL, CUBIN_TEXT2},
+                                                  {"vprintf", STT_FUNC, SHN_UNDEF},
+                                                  {"away", STT_FUNC, SHN_UNDEF}};
+    cubin_calls = (struct cubin_part){calls, sizeof(calls)};
+    add(cubin_make(symbols, 3));
+    cr_expect_eq(reach("other"), 0);
+    add(cubin_make(symbols, 4));
+    cr_expect_eq(reach("prints"), -EPERM);
+    cr_expect_eq(reach("other"), -ENOENT);
+}
+
+Test(code_index, refuses_a_kernel_of_a_name_that_has_an_effect_in_another_cubin)
+{
+    static const uint32_t calls[] = {0, 0xffffffff, 1, 3};
+    cubin_calls = (struct cubin_part){calls, sizeof(calls)};
+    add(cubin_make((const struct cubin_symbol[]){{"k", CUBIN_KERNEL, CUBIN_TEXT},
+                                                 {"other", CUBIN_KERNEL, CUBIN_TEXT2},
+                                                 {"vprintf", STT_FUNC, SHN_UNDEF}},
+                   3));
+    cr_expect_eq(reach("other"), 0);
+    add(cubin_make((const struct cubin_symbol[]){{"other", CUBIN_KERNEL, CUBIN_TEXT},
+                                                 {"k", CUBIN_KERNEL, CUBIN_TEXT2},
+                                                 {"vprintf", STT_FUNC, SHN_UNDEF}},
+                   3));
+    cr_expect_eq(reach("k"), -EPERM);
+    cr_expect_eq(reach("other"), -EPERM);
 }
 
 /* The unseen one may hold a kernel of that name as well. */

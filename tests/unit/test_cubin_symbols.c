@@ -19,9 +19,9 @@ static void append(char *list, const char *name)
     (void)snprintf(list + used, sizeof(functions) - used, "%s ", name);
 }
 
-static void note_function(void *data, const char *name)
+static void note_function(void *data, const char *name, uint64_t section)
 {
-    (void)data;
+    (void)data, (void)section;
     append(functions, name);
 }
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/cupti/code/cubin_effects.h"
 #include "libtrace/cupti/code/cubin_symbols.h"
 #include "libtrace/threads/mutex.h"
 
@@ -21,7 +22,7 @@ enum {
     MOST_OF_A_NAME = 64
 };
 
-/* What the code of a cubin can reach. Never freed, never changed. */
+/* What code of a cubin can reach. Never freed, never changed. */
 struct reach {
     int result;         /* 0, -EPERM or -ENOENT */
     size_t bytes;       /* of `names` */
@@ -30,7 +31,7 @@ struct reach {
     char names[];       /* of variables, one after the other, each with its NUL */
 };
 
-/* A function's name, and the reach of a cubin that has it. A name has as many as there are. */
+/* A function's name, and what it reaches in a cubin that has it. A name has as many as there are. */
 struct index_entry {
     uint64_t hash;
     const struct reach *reach; /* NULL: an empty slot */
@@ -119,10 +120,11 @@ static void insert(uint64_t hash, const struct reach *reach)
 
 struct adding {
     const struct reach *reach;
+    const bool *effects; /* of sections; NULL: `reach` is that of all functions */
     uint64_t most_bytes; /* of names, that may still be read: those of an odd image could overlap */
 };
 
-static void insert_function(void *data, const char *name)
+static void insert_function(void *data, const char *name, uint64_t section)
 {
     struct adding *adding = data;
     if (name[0] == '$') { /* a part of a kernel: nobody launches it */
@@ -134,7 +136,8 @@ static void insert_function(void *data, const char *name)
         return;
     }
     adding->most_bytes -= bytes;
-    insert(hash_of(name, bytes), adding->reach);
+    bool effect = adding->effects != NULL && adding->effects[section];
+    insert(hash_of(name, bytes), effect ? &has_effects : adding->reach);
 }
 
 /* ---- lists of variables ------------------------------------------------------------------------ */
@@ -209,9 +212,12 @@ void gmt_code_index_add(const void *image, size_t bytes)
     if (symbols.allocates) {
         allocates = true;
     }
+    bool *effects = result == -EPERM ? gmt_cubin_effects(&symbols) : NULL;
     gmt_mutex_lock(&lock);
-    struct adding adding = {.reach = reach_of(result, &symbols),
-                            .most_bytes = 4 * symbols.names.count + 1};
+    struct adding adding = {
+        .reach = reach_of(effects != NULL ? symbols.without_effects : result, &symbols),
+        .effects = effects,
+        .most_bytes = 4 * symbols.names.count + 1};
     if (adding.reach != NULL) {
         gmt_cubin_symbols_visit(
             &symbols, &(struct gmt_cubin_visitor){.function = insert_function, .data = &adding});
@@ -219,6 +225,7 @@ void gmt_code_index_add(const void *image, size_t bytes)
         missed = true;
     }
     gmt_mutex_unlock(&lock);
+    free(effects);
 }
 
 void gmt_code_index_missed(void)

@@ -49,14 +49,14 @@ static bool inside(size_t bytes, uint64_t offset, uint64_t length)
     return offset <= bytes && length <= bytes - offset;
 }
 
-static Elf64_Shdr section_at(const struct gmt_cubin_symbols *symbols, uint64_t index)
+Elf64_Shdr gmt_cubin_section(const struct gmt_cubin_symbols *symbols, uint64_t index)
 {
     Elf64_Shdr section;
     memcpy(&section, symbols->sections.at + index * sizeof(section), sizeof(section));
     return section;
 }
 
-static Elf64_Sym symbol_at(const struct gmt_cubin_symbols *symbols, uint64_t index)
+Elf64_Sym gmt_cubin_symbol(const struct gmt_cubin_symbols *symbols, uint64_t index)
 {
     Elf64_Sym symbol;
     memcpy(&symbol, symbols->symbols.at + index * sizeof(symbol), sizeof(symbol));
@@ -73,72 +73,67 @@ static bool starts_with(const char *text, const char *prefix)
     return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-struct cubin_image {
-    const unsigned char *at;
-    size_t bytes;
-};
-
-static bool find_table(struct cubin_image image, const Elf64_Shdr *section, size_t size,
-                       struct gmt_cubin_table *table)
+static bool find_table(const struct gmt_cubin_symbols *symbols, const Elf64_Shdr *section,
+                       size_t size, struct gmt_cubin_table *table)
 {
     if (section->sh_type == SHT_NOBITS || section->sh_size % size != 0 ||
-        !inside(image.bytes, section->sh_offset, section->sh_size)) {
+        !inside(symbols->bytes, section->sh_offset, section->sh_size)) {
         return false;
     }
-    *table = (struct gmt_cubin_table){.at = image.at + section->sh_offset,
+    *table = (struct gmt_cubin_table){.at = symbols->image + section->sh_offset,
                                       .count = section->sh_size / size};
     return true;
 }
 
 /* The last byte of a table of texts ends the last of them: no text leaves it then. */
-static bool find_texts(struct cubin_image image, const struct gmt_cubin_symbols *symbols,
-                       uint64_t index, struct gmt_cubin_table *table)
+static bool find_texts(const struct gmt_cubin_symbols *symbols, uint64_t index,
+                       struct gmt_cubin_table *table)
 {
     if (index >= symbols->sections.count) {
         return false;
     }
-    Elf64_Shdr section = section_at(symbols, index);
-    return find_table(image, &section, 1, table) && table->count != 0 &&
+    Elf64_Shdr section = gmt_cubin_section(symbols, index);
+    return find_table(symbols, &section, 1, table) && table->count != 0 &&
            table->at[table->count - 1] == '\0';
 }
 
 /* Where their numbers do not fit the header they are in the first section. */
-static bool find_sections(struct cubin_image image, struct gmt_cubin_symbols *symbols,
-                          uint64_t *names)
+static bool find_sections(struct gmt_cubin_symbols *symbols, uint64_t *names)
 {
     Elf64_Ehdr header;
-    if (image.bytes < sizeof(header)) {
+    if (symbols->bytes < sizeof(header)) {
         return false;
     }
-    memcpy(&header, image.at, sizeof(header));
+    memcpy(&header, symbols->image, sizeof(header));
     if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_machine != MACHINE_CUDA ||
         header.e_shentsize != sizeof(Elf64_Shdr) ||
-        !inside(image.bytes, header.e_shoff, sizeof(Elf64_Shdr))) {
+        !inside(symbols->bytes, header.e_shoff, sizeof(Elf64_Shdr))) {
         return false;
     }
-    symbols->sections = (struct gmt_cubin_table){.at = image.at + header.e_shoff, .count = 1};
-    Elf64_Shdr first = section_at(symbols, 0);
+    symbols->sections = (struct gmt_cubin_table){.at = symbols->image + header.e_shoff, .count = 1};
+    Elf64_Shdr first = gmt_cubin_section(symbols, 0);
     symbols->sections.count = header.e_shnum != 0 ? header.e_shnum : first.sh_size;
     *names = header.e_shstrndx != SHN_XINDEX ? header.e_shstrndx : first.sh_link;
-    return symbols->sections.count <= (image.bytes - header.e_shoff) / sizeof(Elf64_Shdr);
+    return symbols->sections.count <= (symbols->bytes - header.e_shoff) / sizeof(Elf64_Shdr);
 }
 
 /* One symbol table, and one of large section numbers for it at most. */
-static bool find_symbols(struct cubin_image image, struct gmt_cubin_symbols *symbols)
+static bool find_symbols(struct gmt_cubin_symbols *symbols)
 {
     uint64_t table = 0, indexed = 0;
     for (uint64_t i = 1; i < symbols->sections.count; i++) {
-        Elf64_Shdr section = section_at(symbols, i);
+        Elf64_Shdr section = gmt_cubin_section(symbols, i);
         if (section.sh_type == SHT_SYMTAB) {
             if (table != 0 || section.sh_entsize != sizeof(Elf64_Sym) ||
-                !find_table(image, &section, sizeof(Elf64_Sym), &symbols->symbols) ||
-                !find_texts(image, symbols, section.sh_link, &symbols->names)) {
+                !find_table(symbols, &section, sizeof(Elf64_Sym), &symbols->symbols) ||
+                !find_texts(symbols, section.sh_link, &symbols->names)) {
                 return false;
             }
             table = i;
         } else if (section.sh_type == SHT_SYMTAB_SHNDX) {
-            if (indexed != 0 || !find_table(image, &section, sizeof(uint32_t), &symbols->indexes)) {
+            if (indexed != 0 ||
+                !find_table(symbols, &section, sizeof(uint32_t), &symbols->indexes)) {
                 return false;
             }
             indexed = section.sh_link;
@@ -168,7 +163,7 @@ static uint64_t section_of(const struct gmt_cubin_symbols *symbols, const Elf64_
 
 static const char *section_name(const struct gmt_cubin_symbols *symbols, uint64_t index)
 {
-    return text_at(&symbols->section_names, section_at(symbols, index).sh_name);
+    return text_at(&symbols->section_names, gmt_cubin_section(symbols, index).sh_name);
 }
 
 /* Of the program: kernels do not write these, but they may find addresses there. (Others are arguments, and what the
@@ -196,13 +191,7 @@ static bool is_object(unsigned type)
     return type == STT_OBJECT || type == STT_COMMON || type == TYPE_OBJECT;
 }
 
-/* An effect that is certain counts for more than what is not known. */
-static int worse(int one, int other)
-{
-    return one == -EPERM || other == -EPERM ? -EPERM : one != 0 ? one : other;
-}
-
-static int undefined(struct gmt_cubin_symbols *symbols, unsigned type, const char *name)
+static int undefined(unsigned type, const char *name, bool *may_allocate)
 {
     if (name[0] == '\0' || type == TYPE_TEXTURE || type == TYPE_SAMPLER) {
         return 0;
@@ -210,7 +199,7 @@ static int undefined(struct gmt_cubin_symbols *symbols, unsigned type, const cha
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
         if (known[i].is_prefix ? starts_with(name, known[i].name)
                                : strcmp(name, known[i].name) == 0) {
-            symbols->allocates |= known[i].allocates;
+            *may_allocate |= known[i].allocates;
             return known[i].means;
         }
     }
@@ -238,7 +227,7 @@ static struct stores find_stores(const struct gmt_cubin_symbols *symbols)
 {
     struct stores stores = {.count = 0};
     for (uint64_t i = 1; i < symbols->sections.count; i++) {
-        Elf64_Shdr section = section_at(symbols, i);
+        Elf64_Shdr section = gmt_cubin_section(symbols, i);
         const char *name = section.sh_size != 0 ? text_at(&symbols->section_names, section.sh_name)
                                                 : NULL;
         bool writable = (section.sh_flags & SHF_WRITE) != 0;
@@ -271,32 +260,36 @@ static int unnamed(const struct stores *stores)
 static int look_at_all(struct gmt_cubin_symbols *symbols)
 {
     struct stores stores = find_stores(symbols);
-    int result = 0;
+    bool effects = false;
+    int others = 0; /* an effect that is certain counts for more than what is not known */
     for (uint64_t i = 1; i < symbols->symbols.count; i++) {
-        Elf64_Sym symbol = symbol_at(symbols, i);
+        Elf64_Sym symbol = gmt_cubin_symbol(symbols, i);
         unsigned type = ELF64_ST_TYPE(symbol.st_info);
         const char *name = text_at(&symbols->names, symbol.st_name);
         uint64_t section = section_of(symbols, &symbol, i);
         if (name == NULL || section == UINT64_MAX) {
             return -EINVAL;
         }
-        result = worse(result, of_type(type));
+        int means = section == SHN_UNDEF ? undefined(type, name, &symbols->allocates) : 0;
+        effects |= means == -EPERM;
+        others = means == -ENOENT || of_type(type) != 0 ? -ENOENT : others;
         if (section == SHN_UNDEF) {
-            result = worse(result, undefined(symbols, type, name));
-        } else if (is_object(type) && name[0] != '\0') {
+            continue;
+        }
+        if (is_object(type) && name[0] != '\0') {
             note_named(&stores, section);
         }
     }
-    return worse(result, unnamed(&stores));
+    symbols->without_effects = others != 0 ? others : unnamed(&stores);
+    return effects ? -EPERM : symbols->without_effects;
 }
 
 int gmt_cubin_symbols_read(struct gmt_cubin_symbols *symbols, const void *image, size_t bytes)
 {
-    struct cubin_image all = {.at = image, .bytes = bytes};
     uint64_t names = 0;
-    *symbols = (struct gmt_cubin_symbols){.sections = {.at = NULL}};
-    if (!find_sections(all, symbols, &names) ||
-        !find_texts(all, symbols, names, &symbols->section_names) || !find_symbols(all, symbols)) {
+    *symbols = (struct gmt_cubin_symbols){.image = image, .bytes = bytes};
+    if (!find_sections(symbols, &names) || !find_texts(symbols, names, &symbols->section_names) ||
+        !find_symbols(symbols)) {
         return -EINVAL;
     }
     return look_at_all(symbols);
@@ -306,7 +299,7 @@ void gmt_cubin_symbols_visit(const struct gmt_cubin_symbols *symbols,
                              const struct gmt_cubin_visitor *visitor)
 {
     for (uint64_t i = 1; i < symbols->symbols.count; i++) {
-        Elf64_Sym symbol = symbol_at(symbols, i);
+        Elf64_Sym symbol = gmt_cubin_symbol(symbols, i);
         unsigned type = ELF64_ST_TYPE(symbol.st_info);
         const char *name = text_at(&symbols->names, symbol.st_name);
         uint64_t section = section_of(symbols, &symbol, i);
@@ -314,10 +307,46 @@ void gmt_cubin_symbols_visit(const struct gmt_cubin_symbols *symbols,
             continue;
         }
         if (type == STT_FUNC && visitor->function != NULL) {
-            visitor->function(visitor->data, name);
+            visitor->function(visitor->data, name, section);
         } else if (is_object(type) && visitor->variable != NULL &&
                    holds_variables(symbols, &symbol, section)) {
             visitor->variable(visitor->data, name);
         }
     }
+}
+
+/* ---- for readers of further sections ----------------------------------------------------------- */
+
+const char *gmt_cubin_section_name(const struct gmt_cubin_symbols *symbols, uint64_t index)
+{
+    const char *name = section_name(symbols, index);
+    return name != NULL ? name : "";
+}
+
+const char *gmt_cubin_symbol_name(const struct gmt_cubin_symbols *symbols, uint64_t index)
+{
+    const char *name = text_at(&symbols->names, gmt_cubin_symbol(symbols, index).st_name);
+    return name != NULL ? name : "";
+}
+
+uint64_t gmt_cubin_section_of(const struct gmt_cubin_symbols *symbols, uint64_t index)
+{
+    Elf64_Sym symbol = gmt_cubin_symbol(symbols, index);
+    return section_of(symbols, &symbol, index);
+}
+
+bool gmt_cubin_table_of(const struct gmt_cubin_symbols *symbols, uint64_t index, size_t size,
+                        struct gmt_cubin_table *table)
+{
+    Elf64_Shdr section = gmt_cubin_section(symbols, index);
+    return find_table(symbols, &section, size, table);
+}
+
+bool gmt_cubin_is_effect(const struct gmt_cubin_symbols *symbols, uint64_t index)
+{
+    Elf64_Sym symbol = gmt_cubin_symbol(symbols, index);
+    bool unused = false;
+    return symbol.st_shndx == SHN_UNDEF &&
+           undefined(ELF64_ST_TYPE(symbol.st_info), gmt_cubin_symbol_name(symbols, index),
+                     &unused) == -EPERM;
 }
