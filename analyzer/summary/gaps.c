@@ -118,8 +118,9 @@ static void add_graph_kernels(const struct gmt_timeline *tl, struct gmt_report *
             report, "graphs",
             gmt_arena_text(report->arena,
                            "%zu kernel class%s (%s of device time) only ran in graphs, and "
-                           "were not measured there",
-                           classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns)),
+                           "%s not measured there",
+                           classes, classes == 1 ? "" : "es", gmt_format_ns(text, time_ns),
+                           classes == 1 ? "was" : "were"),
             "run the captured code twice before it is captured: those launches are measured");
     }
     if (tl->unknown_nodes > 0) {

@@ -127,7 +127,7 @@ Test(graph_kernels, that_were_never_measured_are_named_with_what_helps)
     gmt_fixture_analyze(&fixture, NULL);
     const struct gmt_kernel_row *row = row_of(1);
     const struct gmt_gap *gap = gap_about(
-        "1 kernel class (10.0 ms of device time) only ran in graphs");
+        "1 kernel class (10.0 ms of device time) only ran in graphs, and was not measured there");
 
     cr_assert_not_null(row);
     cr_expect_eq(row->launches, 5);
