@@ -177,7 +177,30 @@ Test(measure, nothing_else_is_measured_before_it_has_ended)
     end(&other, GMT_GROUP_HARDWARE);
     cr_expect_eq(ranges_ended(), 2u);
     cr_expect_eq(kept(&kernel), 0u, "another kernel ran in its range");
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_OVERTAKEN + 1u, "there is one thread");
     cr_expect_eq(kept(&other), 1u);
+}
+
+/* As the remedy says: nothing is launched before it has ended. */
+Test(measure, one_that_is_waited_for_has_no_reason_to_be_discarded)
+{
+    launch_that_runs_on();
+    busy = false;
+    wait_until_ended(1);
+    begin_measured(&other);
+    end(&other, GMT_GROUP_HARDWARE);
+    cr_expect_eq(kept(&kernel), 1u);
+    cr_expect_eq(kernel.why, 0u);
+}
+
+Test(measure, a_launch_of_another_thread_in_the_range_of_one_is_said)
+{
+    begin_measured(&kernel);
+    launches++;
+    end(&kernel, GMT_GROUP_HARDWARE);
+    cr_expect_eq(ranges_ended(), 1u);
+    cr_expect_eq(kept(&kernel), 0u);
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_POLLUTED + 1u);
 }
 
 Test(measure, a_launch_right_after_it_has_ended_does_not_spoil_it)
@@ -194,7 +217,12 @@ Test(measure, nothing_begins_while_something_else_is_under_way)
 {
     busy = true;
     cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
-    busy = false;
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_AFTER + 1u);
+    busy = false; /* as the remedy says: the program waits before it launches */
+    begin_measured(&other);
+    end(&other, GMT_GROUP_HARDWARE);
+    cr_expect_eq(kept(&other), 1u);
+    cr_expect_eq(other.why, 0u);
     begin_measured(&kernel);
     end(&kernel, GMT_GROUP_HARDWARE);
 }
@@ -237,6 +265,8 @@ Test(measure, one_that_does_not_end_holds_its_caller_for_a_short_time_and_says_w
     cr_expect_eq(other.why, GMT_UNMEASURED_WAITS + 1u);
     busy = false;
     wait_until_ended(1);
+    cr_expect_eq(kept(&kernel), 0u, "another kernel was launched");
+    cr_expect_eq(kernel.why, GMT_UNMEASURED_HOST_MEMORY + 1u, "that is still why");
 }
 
 Test(measure, nothing_is_held_any_more_where_it_was_in_vain_for_long)

@@ -347,7 +347,7 @@ Test(sampling, a_class_whose_ranges_are_always_polluted_is_given_up)
     begin(1000 * MS, 0.05);
     for (unsigned i = 0; i < GMT_SAMPLING_MAX_DISCARDS; i++) {
         cr_expect_eq(gmt_sampling_want(&sampling, &classes[0]), GMT_GROUP_HARDWARE);
-        gmt_sampling_discarded(&classes[0]);
+        gmt_sampling_discarded(&classes[0], GMT_UNMEASURED_POLLUTED);
     }
     cr_expect_eq(gmt_sampling_want(&sampling, &classes[0]), GMT_GROUP_NONE);
 }

@@ -127,8 +127,9 @@ static enum gmt_unmeasured disturbed(void)
     return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
 }
 
-/* The range of the launch is at its end: its values are kept, unless they are not its own. */
-static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group group, bool alone)
+/* The range of the launch is at its end: its values are kept, unless they are not its own, for the reason `spoiled`. */
+static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group group,
+                      enum gmt_unmeasured spoiled)
 {
     CUptiResult result = gmt_ranges_pop(&m->ranges);
     uint64_t now_ns = gmt_clock_monotonic_ns();
@@ -136,26 +137,26 @@ static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group
     if (result != CUPTI_SUCCESS) {
         gmt_sampling_note(call->cls, GMT_UNMEASURED_REFUSED);
         gmt_session_refused(result, group);
-    } else if (alone) {
+    } else if (spoiled == GMT_MEASURABLE) {
         gmt_ranges_keep_last(&m->ranges);
         if (group == GMT_GROUP_HARDWARE && current.idle_ns != 0) {
             gmt_sampling_timed(&m->sampling, call->cls, now_ns - current.idle_ns);
         }
         gmt_sampling_measured(&m->sampling, call->cls, group, now_ns);
     } else {
-        gmt_sampling_discarded(call->cls);
+        gmt_sampling_discarded(call->cls, spoiled);
     }
 }
 
-static void end_counting(const struct gmt_launch_call *call, bool alone)
+static void end_counting(const struct gmt_launch_call *call, enum gmt_unmeasured spoiled)
 {
     struct gmt_sass_outcome outcome;
-    if (!gmt_instructions_end(call, alone, &outcome)) {
+    if (!gmt_instructions_end(call, spoiled == GMT_MEASURABLE, &outcome)) {
         gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
         (void)declined(call, GMT_GROUP_SASS, GMT_UNMEASURED_REFUSED);
-    } else if (!alone) {
-        gmt_instructions_missed(GMT_UNMEASURED_POLLUTED);
-        gmt_sampling_discarded(call->cls);
+    } else if (spoiled != GMT_MEASURABLE) {
+        gmt_instructions_missed(spoiled);
+        gmt_sampling_discarded(call->cls, spoiled);
     } else if ((outcome.no_cubin || outcome.instructions == 0) &&
                m->config->instructions == GMT_INSTRUCTIONS_ACCESSES) {
         /* Without its cubin an instruction has no kind, and a kernel without any executed access has no
@@ -166,17 +167,26 @@ static void end_counting(const struct gmt_launch_call *call, bool alone)
     }
 }
 
-/* Nothing is under way. `own`: launches that are counted and not made yet. */
+/* Nothing is under way. `own`: launches that are counted and not made yet. Of other launches since it began, if there
+ * were any, the reason is `others`. */
 static void end_measured(const struct gmt_launch_call *call, enum gmt_counter_group group,
-                         unsigned own)
+                         unsigned own, enum gmt_unmeasured others)
 {
     bool alone = atomic_load(m->config->launches) - own == current.launches;
-    if (group == GMT_GROUP_SASS) {
-        /* Without CUPTI's subscription not all of it may have been patched. */
-        end_counting(call, alone && gmt_instructions_free());
-    } else {
-        end_range(call, group, alone);
+    enum gmt_unmeasured spoiled = alone ? GMT_MEASURABLE : others;
+    if (group != GMT_GROUP_SASS) {
+        end_range(call, group, spoiled);
+        return;
     }
+    /* Without CUPTI's subscription not all of it may have been patched. */
+    end_counting(call, gmt_instructions_free() ? spoiled : GMT_UNMEASURED_TAKEN);
+}
+
+/* Other launches came after the pending one, of its own thread perhaps: it held its caller for as long as it may. */
+static enum gmt_unmeasured why_overtaken(void)
+{
+    return pending.call.suspected != GMT_MEASURABLE ? pending.call.suspected
+                                                    : GMT_UNMEASURED_OVERTAKEN;
 }
 
 static enum gmt_own_work own_work_of(enum gmt_counter_group group)
@@ -195,7 +205,7 @@ bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     m->pending = false;
     current.idle_ns = 0;
-    end_measured(&pending.call, pending.group, own);
+    end_measured(&pending.call, pending.group, own, why_overtaken());
     /* Not as what measuring the class costs: gmt_measure_end has charged that. */
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
     gmt_spool_own_time(own_work_of(pending.group), began_ns, pending.call.launch_seq);
@@ -435,7 +445,7 @@ void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group 
         gmt_sampling_tried(call->cls, ended);
     }
     if (ended) {
-        end_measured(call, group, 0);
+        end_measured(call, group, 0, GMT_UNMEASURED_POLLUTED);
     } else {
         gmt_sampling_missed(&m->sampling, call, group, gmt_clock_monotonic_ns() - waited_ns);
         pending.group = group;

@@ -185,9 +185,9 @@ void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *c
     }
 }
 
-void gmt_sampling_discarded(struct gmt_collector_class *cls)
+void gmt_sampling_discarded(struct gmt_collector_class *cls, enum gmt_unmeasured why)
 {
-    gmt_sampling_note(cls, GMT_UNMEASURED_POLLUTED);
+    gmt_sampling_note(cls, why);
     atomic_fetch_add(&cls->discards, 1);
 }
 

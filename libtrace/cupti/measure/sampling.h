@@ -179,10 +179,10 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
                                 const struct gmt_collector_class *cls);
 
-/* One launch was measured and kept, or has to be thrown away. */
+/* One launch was measured and kept, or has to be thrown away, for that reason. */
 void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,
                            enum gmt_counter_group group, uint64_t now_ns);
-void gmt_sampling_discarded(struct gmt_collector_class *cls);
+void gmt_sampling_discarded(struct gmt_collector_class *cls, enum gmt_unmeasured why);
 
 /* Note why a launch was not measured. */
 void gmt_sampling_note(struct gmt_collector_class *cls, enum gmt_unmeasured why);

@@ -158,14 +158,52 @@ static void contexts(void)
     work_once(device_data());
 }
 
-/* Behind a kernel of 1.3 s. */
-static void behind(void)
+/* After a kernel of 3 s, whose own end is waited for for one: behind it, or when it has ended. */
+static void after_long(bool waits)
 {
     float *data = device_data();
     spin<<<COUNT / THREADS, THREADS>>>(data, 0);
     CHECK(cudaDeviceSynchronize());
-    spin<<<1, THREADS>>>(data, 1300 * MS);
+    spin<<<1, THREADS>>>(data, 3000 * MS);
+    if (waits) {
+        CHECK(cudaDeviceSynchronize());
+    }
     work_once(data);
+}
+
+static void behind(void)
+{
+    after_long(false);
+}
+
+static void behind_after(void)
+{
+    after_long(true);
+}
+
+/* A kernel of 1.3 s that is measured without being repeated, and another one behind it, or when it has ended. */
+static void long_before(bool waits)
+{
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    CHECK(cudaMallocArray(&array, &format, 64, 64));
+    float *data = device_data();
+    spin<<<1, THREADS>>>(data, 1300 * MS);
+    if (waits) {
+        CHECK(cudaDeviceSynchronize());
+    }
+    work_once(data);
+    CHECK(cudaFreeArray(array));
+}
+
+static void overtaken(void)
+{
+    long_before(false);
+}
+
+static void overtaken_after(void)
+{
+    long_before(true);
 }
 
 static void longer(void)
@@ -274,6 +312,9 @@ static const struct {
     {"threads", threads},
     {"contexts", contexts},
     {"behind", behind},
+    {"behind_after", behind_after},
+    {"overtaken", overtaken},
+    {"overtaken_after", overtaken_after},
     {"longer", longer},
     {"room", room},
     {"budget", budget},

@@ -14,6 +14,7 @@ REASONS = {
     "threads": "other threads used CUDA",
     "contexts": "several contexts",
     "behind": "did not end within a second",
+    "overtaken": "other kernels were launched before it had ended",
     "longer": "ran for a second or longer",
     "room": "no room for a copy",
     "budget": "more than the budget",
@@ -21,6 +22,9 @@ REASONS = {
     "beside_function": "work of a stream was waiting for the host",
     "captured": "only ran in graphs",
 }
+
+# Of which kernels the remedy brings values of which kinds: counts, unless another mode says more.
+BRINGS = {"overtaken": ("%spin%", {"hardware"})}
 
 
 def recorded(session, name, mode, options=(), environment=None):
@@ -40,7 +44,8 @@ def following(remedy, mode):
     """The remedy as words for gmtrace, variables, and the mode of the program."""
     options = re.findall(r"--[a-z-]+ [a-z]+", remedy)
     variables = dict(re.findall(r"\b(GMTRACE_[A-Z_]+)=(\w+)", remedy))
-    again = f"{mode}_after" if "run the captured code twice" in remedy else mode
+    changed = "run the captured code twice" in remedy or "cudaDeviceSynchronize" in remedy
+    again = f"{mode}_after" if changed else mode
     return [word for option in options for word in option.split()], variables, again
 
 
@@ -55,6 +60,8 @@ def run(session):
             continue
         path, left = recorded(session, f"remedied_{mode}", again, options, variables)
         session.check(f"{mode}: which helps", not any(words in why for why in left), left)
-        groups = session.rows(path, "SELECT DISTINCT c.grp FROM kernel_counters c WHERE value IS NOT NULL UNION "
-                              "SELECT 'instructions' FROM instruction")
-        session.check(f"{mode}: and brings counts", {"patched", "instructions"} & {group for group, in groups}, groups)
+        kernels, kinds = BRINGS.get(mode, ("%", {"patched", "instructions"}))
+        groups = session.rows(path, "SELECT DISTINCT c.grp FROM kernel_counters c JOIN kernel_class s ON s.id = c.class_id "
+                              f"JOIN kernel k ON k.id = s.kernel_id WHERE value IS NOT NULL AND k.name LIKE '{kernels}' "
+                              "UNION SELECT 'instructions' FROM instruction")
+        session.check(f"{mode}: and brings values", kinds & {group for group, in groups}, groups)
