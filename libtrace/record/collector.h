@@ -98,6 +98,9 @@ struct gmt_launch_call {
     /* Why its kernel may wait for what its caller does next, who is held for a short time at most then; GMT_MEASURABLE: it
      * does not. */
     enum gmt_unmeasured suspected;
+    /* Kernels of the process can reach memory of other devices or processes, though this one's arguments show none: the
+     * driver call must not wait for it. */
+    bool others;
 };
 
 struct gmt_collector_ops {

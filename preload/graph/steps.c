@@ -8,7 +8,9 @@
 #include "preload/driver/resolve.h"
 #include "preload/graph/attributes.h"
 #include "preload/state/allocmap.h"
+#include "preload/state/context.h"
 #include "preload/state/graphs.h"
+#include "preload/state/hazards.h"
 #include "preload/state/kernels.h"
 
 #define MOST_STEPS 8192u
@@ -54,24 +56,17 @@ static struct gmt_steps *make(size_t count)
 
 /* ---- one kernel --------------------------------------------------------------------------------- */
 
-static bool is_of_host(uint64_t word)
+static uint16_t context_here(void)
 {
-    struct gmt_allocation found;
-    return gmt_allocmap_find(word, &found) &&
-           (found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED ||
-            found.kind == GMT_ALLOC_MANAGED);
+    return gmt_context_several() ? gmt_context_current(NULL) : 0;
 }
 
-static bool holds_host_address(const uint8_t *bytes, size_t count)
+/* Kernels of a graph may wait for one another: by such memory they do. */
+static bool may_wait(const struct gmt_kernel_info *info, const uint8_t *bytes, size_t count)
 {
-    for (size_t at = 0; at + 8 <= count; at += 8) {
-        uint64_t word;
-        memcpy(&word, bytes + at, sizeof(word));
-        if (is_of_host(word)) {
-            return true;
-        }
-    }
-    return false;
+    struct gmt_hazard_given given = {.communicates = info->never_measure, .known = true};
+    gmt_hazard_given_words(&given, bytes, count, context_here());
+    return gmt_hazard_of(&given) != GMT_HAZARD_NONE;
 }
 
 /* Room for `bytes` of parameters: that of before, if they fit. */
@@ -142,7 +137,7 @@ static bool set_kernel(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
 {
     CUfunction function = params->func != NULL ? params->func : (CUfunction)params->kern;
     const struct gmt_kernel_info *info = function != NULL ? gmt_kernel_find(function) : NULL;
-    if (info == NULL || info->never_measure || !info->parameters_known ||
+    if (info == NULL || !info->parameters_known ||
         (params->ctx != NULL && steps->context != NULL && params->ctx != steps->context)) {
         return false;
     }
@@ -158,7 +153,7 @@ static bool set_kernel(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
                 : params->extra != NULL      ? copy_packed(steps, kernel, params->extra)
                 : info->parameter_count == 0 ? find_room(steps, kernel, 0)
                                              : false;
-    return read && !holds_host_address(steps->bytes + kernel->parameters, kernel->parameter_bytes);
+    return read && !may_wait(info, steps->bytes + kernel->parameters, kernel->parameter_bytes);
 }
 
 bool gmt_step_parameters(const struct gmt_steps *steps, const struct gmt_step_kernel *kernel,
@@ -188,10 +183,20 @@ static bool is_pageable(CUmemorytype type, const void *host, CUdeviceptr address
            gmt_allocmap_class(where, GMT_MEM_PAGEABLE, &id) == GMT_MEM_PAGEABLE;
 }
 
+/* A node says nothing of the context that it copies in. */
+static bool is_of_others(CUmemorytype type, CUdeviceptr address)
+{
+    struct gmt_allocation found;
+    return type != CU_MEMORYTYPE_HOST && gmt_context_several() &&
+           (!gmt_allocmap_find(address, &found) || gmt_hazards_of_others(&found, context_here()));
+}
+
 static bool set_copy(struct gmt_step *step, const CUDA_MEMCPY3D *copy)
 {
     step->copy = *copy;
-    return !is_pageable(copy->srcMemoryType, copy->srcHost, copy->srcDevice) &&
+    return !is_of_others(copy->srcMemoryType, copy->srcDevice) &&
+           !is_of_others(copy->dstMemoryType, copy->dstDevice) &&
+           !is_pageable(copy->srcMemoryType, copy->srcHost, copy->srcDevice) &&
            !is_pageable(copy->dstMemoryType, copy->dstHost, copy->dstDevice);
 }
 

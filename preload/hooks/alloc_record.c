@@ -63,6 +63,22 @@ uint64_t gmt_alloc_bytes_at(uint64_t base)
     return known ? bytes : 0;
 }
 
+bool gmt_access_of_others(const struct gmt_hook_call *call, const CUmemAccessDesc *access,
+                          size_t count)
+{
+    CUdevice device = -1;
+    bool any = false;
+    if (call->result != CUDA_SUCCESS || access == NULL || gmt_driver.cuCtxGetDevice == NULL ||
+        gmt_driver.cuCtxGetDevice(&device) != CUDA_SUCCESS) {
+        return call->result == CUDA_SUCCESS && count > 1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        any |= access[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+               access[i].location.id != device && access[i].flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    }
+    return any;
+}
+
 uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result)
 {
     return result == CUDA_SUCCESS && address != NULL ? *address : 0;

@@ -3,6 +3,8 @@
 #ifndef GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
 #define GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
 
+#include <cuda.h>
+
 #include "libtrace/record/layout.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/hook_call.h"
@@ -36,6 +38,10 @@ void gmt_alloc_record_free(const struct gmt_hook_call *call, bool known,
 
 /* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */
 uint64_t gmt_alloc_bytes_at(uint64_t base);
+
+/* Did the call `call` let another device than the current one use memory? */
+bool gmt_access_of_others(const struct gmt_hook_call *call, const CUmemAccessDesc *access,
+                          size_t count);
 
 /* What a call stored; 0 where it failed. */
 uint64_t gmt_alloc_value_at(const CUdeviceptr *address, CUresult result);

@@ -60,6 +60,9 @@ static void record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind, c
                                               .height = at_least_one(shape->Height),
                                               .flags = shape->Flags,
                                               .is_handle = true});
+    if ((shape->Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0) {
+        (void)gmt_allocmap_share((uint64_t)(uintptr_t)created, 1); /* by surfaces */
+    }
 }
 
 static void record_2d(const struct gmt_hook_call *call, const CUarray *array,

@@ -65,24 +65,22 @@ static bool any_lacks(struct gmt_steps *steps)
     return any;
 }
 
-/* The stream's context is the current one, the only one, and that of the nodes. */
+/* The stream's context is the current one, and that of the nodes: of the kernels, for copies to and from others are no
+ * steps. */
 static bool is_in_context(const struct gmt_steps *steps, CUstream stream)
 {
     CUcontext current = NULL, of_stream = NULL;
-    return gmt_context_live() == 1 && gmt_driver.cuStreamGetCtx != NULL &&
-           gmt_driver.cuCtxGetCurrent != NULL &&
+    return gmt_driver.cuStreamGetCtx != NULL && gmt_driver.cuCtxGetCurrent != NULL &&
            gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
            gmt_driver.cuStreamGetCtx(stream, &of_stream) == CUDA_SUCCESS && of_stream == current &&
-           (steps->context == NULL || steps->context == current);
+           (steps->context == NULL ? gmt_context_live() == 1 : steps->context == current);
 }
 
 /* Nothing forbids to hold the launching thread until the kernels have ended. */
 static bool may_wait(const struct gmt_hook_call *call)
 {
     return (call->flags & GMT_CALL_CAPTURING) == 0 && atomic_load(&gmt_captures) == 0 &&
-           !gmt_user_ranges_skip() &&
-           (gmt_hazards_ignored() ||
-            (gmt_hazards_of_process() == GMT_MEASURABLE && !gmt_waits_under_way()));
+           !gmt_user_ranges_skip() && (gmt_hazards_ignored() || !gmt_waits_under_way());
 }
 
 /* ---- the steps ---------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "preload/hooks/hook.h"
 #include "preload/hooks/launch_call.h"
 #include "preload/session/session.h"
-#include "preload/state/allocmap.h"
+#include "preload/state/hazards.h"
 #include "preload/state/waits.h"
 
 #define SHAPE(KIND) \
@@ -85,7 +85,8 @@ static void before_graph(struct gmt_hooked_launch *launch, struct gmt_hook_call 
     launch->head.graph = (uint64_t)(uintptr_t)graph;
     gmt_launch_count(launch);
     /* Nothing in a graph whose steps are known waits for the host. */
-    launch->waits = (gmt_waits_any_in_graphs() || gmt_allocmap_has_host_visible()) &&
+    launch->hazard = gmt_hazard_of(&(struct gmt_hazard_given){.known = false});
+    launch->waits = (gmt_waits_any_in_graphs() || launch->hazard != GMT_HAZARD_NONE) &&
                     gmt_steps_of(graph) == NULL;
     if (launch->waits) {
         gmt_waits_begin();

@@ -16,6 +16,8 @@
 #include "preload/state/user_ranges.h"
 #include "preload/state/waits.h"
 
+#define MOST_VAIN 25u /* times that other threads did not leave the driver; each takes 2 ms */
+
 static void add_word(struct gmt_hooked_launch *launch, uint16_t parameter, uint32_t offset,
                      uint64_t word)
 {
@@ -23,8 +25,7 @@ static void add_word(struct gmt_hooked_launch *launch, uint16_t parameter, uint3
     if (!gmt_allocmap_find(word, &found)) {
         return;
     }
-    launch->touches_host |= found.kind == GMT_ALLOC_HOST || found.kind == GMT_ALLOC_REGISTERED ||
-                            found.kind == GMT_ALLOC_MANAGED;
+    gmt_hazard_given_address(&launch->given, &found, launch->context);
     if (launch->head.argument_count == GMT_MAX_LAUNCH_ARGS) {
         launch->head.arguments = GMT_ARGS_TRUNCATED;
         return;
@@ -51,6 +52,7 @@ static void add_words(struct gmt_hooked_launch *launch, uint16_t parameter, cons
 static void find_arguments(struct gmt_hooked_launch *launch, const struct gmt_kernel_info *kernel,
                            void **parameters, void **extra)
 {
+    launch->context = gmt_context_several() ? gmt_context_current(NULL) : 0;
     if (parameters != NULL && kernel->parameters_known) {
         launch->head.arguments = GMT_ARGS_COMPLETE;
         for (uint16_t i = 0; i < kernel->parameter_count; i++) {
@@ -80,22 +82,6 @@ static void find_arguments(struct gmt_hooked_launch *launch, const struct gmt_ke
     }
 }
 
-/* What the kernel may wait for by itself. */
-static enum gmt_unmeasured own_wait(const struct gmt_hooked_launch *launch)
-{
-    if (launch->head.kind != GMT_LAUNCH_KERNEL ||
-        (launch->cls != NULL && launch->cls->collector.never)) {
-        return GMT_UNMEASURED_NEVER;
-    }
-    if (launch->touches_host) {
-        return GMT_UNMEASURED_HOST_MEMORY;
-    }
-    if (launch->head.arguments != GMT_ARGS_COMPLETE && gmt_allocmap_has_host_visible()) {
-        return GMT_UNMEASURED_ARGUMENTS;
-    }
-    return GMT_MEASURABLE;
-}
-
 static enum gmt_wait_outcome wait_outcome(const struct gmt_hooked_launch *launch)
 {
     return launch->cls != NULL
@@ -103,10 +89,19 @@ static enum gmt_wait_outcome wait_outcome(const struct gmt_hooked_launch *launch
                : GMT_WAIT_UNTRIED;
 }
 
-static void find_wait(struct gmt_hooked_launch *launch)
+static const struct gmt_hazard_row *row_of(const struct gmt_hooked_launch *launch)
 {
-    launch->own_wait = own_wait(launch);
-    launch->waits = gmt_collector != NULL && launch->own_wait != GMT_MEASURABLE &&
+    return &gmt_hazard_rows[launch->hazard];
+}
+
+/* Behind find_arguments, if that was called. */
+static void judge(struct gmt_hooked_launch *launch)
+{
+    launch->given.communicates = launch->head.kind != GMT_LAUNCH_KERNEL ||
+                                 (launch->cls != NULL && launch->cls->collector.never);
+    launch->given.known = launch->head.arguments != GMT_ARGS_UNKNOWN;
+    launch->hazard = gmt_hazard_of(&launch->given);
+    launch->waits = gmt_collector != NULL && row_of(launch)->action != GMT_HAZARD_MEASURED &&
                     !gmt_hazards_ignored() && wait_outcome(launch) != GMT_WAIT_ENDED;
 }
 
@@ -134,13 +129,41 @@ static void note_wait_made(const struct gmt_hooked_launch *launch, const struct 
 /* What its caller may be held for until its kernel is done, but for a short time only. */
 static enum gmt_unmeasured suspected(const struct gmt_hooked_launch *launch)
 {
-    bool can = launch->own_wait == GMT_UNMEASURED_HOST_MEMORY ||
-               launch->own_wait == GMT_UNMEASURED_ARGUMENTS;
-    return can && !gmt_hazards_ignored() ? launch->own_wait : GMT_MEASURABLE;
+    return row_of(launch)->action == GMT_HAZARD_TRIED && !gmt_hazards_ignored()
+               ? row_of(launch)->measured
+               : GMT_MEASURABLE;
+}
+
+/* Nothing that others do while the caller is held: another thread may begin a call that waits for the kernel with the
+ * driver's locks held (loading code does), and the caller could not go on any more. So they are held, too. That makes what
+ * they do then come at once: no second time where the kernel did not end. */
+static bool may_try(struct gmt_hooked_launch *launch)
+{
+    static _Atomic unsigned vain; /* threads that were waited for */
+    if (gmt_hold_alone()) {
+        return true;
+    }
+    if (atomic_load(&launch->cls->collector.trials) != 0 || atomic_load(&vain) >= MOST_VAIN ||
+        gmt_collector->prepare == NULL || !gmt_collector->prepare(&launch->measured)) {
+        return false;
+    }
+    launch->held = gmt_hold_begin();
+    if (!launch->held) {
+        atomic_fetch_add(&vain, 1);
+    }
+    return launch->held;
+}
+
+static void let_others_go(struct gmt_hooked_launch *launch)
+{
+    if (launch->held) {
+        gmt_hold_end();
+        launch->held = false;
+    }
 }
 
 /* A rule that forbids to hold this launch's caller until its kernel is done. */
-static enum gmt_unmeasured forbidden(const struct gmt_hooked_launch *launch,
+static enum gmt_unmeasured forbidden(struct gmt_hooked_launch *launch,
                                      const struct gmt_hook_call *call)
 {
     if ((call->flags & GMT_CALL_CAPTURING) != 0) {
@@ -149,13 +172,15 @@ static enum gmt_unmeasured forbidden(const struct gmt_hooked_launch *launch,
     if (gmt_hazards_ignored()) {
         return launch->head.kind == GMT_LAUNCH_KERNEL ? GMT_MEASURABLE : GMT_UNMEASURED_NEVER;
     }
-    /* While it is held another thread may begin a call that waits for the kernel with the driver's locks held (loading code
-     * does): the caller could not go on any more. */
-    bool may = wait_outcome(launch) == GMT_WAIT_ENDED ||
-               (wait_outcome(launch) == GMT_WAIT_UNTRIED && gmt_hold_alone());
-    return suspected(launch) != launch->own_wait || (suspected(launch) != GMT_MEASURABLE && !may)
-               ? launch->own_wait
-               : gmt_hazards_of_process();
+    switch (row_of(launch)->action) {
+    case GMT_HAZARD_MEASURED: return GMT_MEASURABLE;
+    case GMT_HAZARD_TRIED:
+        return wait_outcome(launch) == GMT_WAIT_ENDED ||
+                       (wait_outcome(launch) == GMT_WAIT_UNTRIED && may_try(launch))
+                   ? GMT_MEASURABLE
+                   : row_of(launch)->measured;
+    default: return row_of(launch)->measured;
+    }
 }
 
 void gmt_launch_count(struct gmt_hooked_launch *launch)
@@ -172,17 +197,17 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
         .stream = call->stream,
         .cls = &launch->cls->collector,
         .launch_seq = launch->head.launch_seq,
-        .forbidden = forbidden(launch, call),
+        .forbidden = GMT_MEASURABLE,
         .suspected = suspected(launch),
+        .others = gmt_hazards_any_of_others() && !gmt_hazards_ignored(),
     };
     uint16_t context = gmt_context_current((CUcontext *)&launch->measured.context);
+    launch->measured.forbidden = forbidden(launch, call);
     /* Whether its stream is idle will be asked before the launch is recorded. */
     (void)gmt_stream_note((CUcontext)launch->measured.context, context, call->stream,
                           (call->flags & GMT_CALL_PER_THREAD) != 0);
     if (repeated != NULL && launch->measured.suspected != GMT_MEASURABLE) {
-        bool reaches = launch->measured.suspected == GMT_UNMEASURED_HOST_MEMORY;
-        gmt_collector->not_repeated(&launch->cls->collector,
-                                    reaches ? GMT_UNMEASURED_ONCE_HOST : GMT_UNMEASURED_ONCE_UNREAD);
+        gmt_collector->not_repeated(&launch->cls->collector, row_of(launch)->repeated);
     } else if (repeated != NULL) {
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
@@ -193,6 +218,9 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
         }
     }
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
+    if (launch->head.group == GMT_GROUP_NONE) {
+        let_others_go(launch);
+    }
 }
 
 void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
@@ -202,7 +230,7 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
     gmt_launch_count(launch);
     const struct gmt_kernel_info *kernel = function != NULL ? gmt_kernel_find(function) : NULL;
     if (kernel == NULL) {
-        find_wait(launch);
+        judge(launch);
         note_wait(launch);
         return;
     }
@@ -215,7 +243,7 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
     launch->head.argument_count += gmt_tensor_map_arguments(
         kernel, parameters, launch->arguments + launch->head.argument_count,
         GMT_MAX_LAUNCH_ARGS - launch->head.argument_count);
-    find_wait(launch);
+    judge(launch);
     if (launch->cls != NULL) {
         launch->head.kernel_class = launch->cls->collector.id;
     }
@@ -241,6 +269,7 @@ void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *ca
     if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);
     }
+    let_others_go(launch);
     note_wait_made(launch, call);
     atomic_fetch_add_explicit(&gmt_launches_done, 1, memory_order_relaxed);
     unsigned slots = 1 + (launch->head.argument_count + (unsigned)GMT_ARGUMENTS_PER_SLOT - 1) /
@@ -257,9 +286,10 @@ static_assert(offsetof(struct gmt_hooked_launch, arguments) == GMT_SLOT_BYTES,
 void gmt_launch_begin(struct gmt_hooked_launch *launch, struct gmt_launch shape)
 {
     launch->head = shape;
-    launch->touches_host = false;
+    launch->given = (struct gmt_hazard_given){0};
     launch->waits = false;
     launch->repeated = false;
+    launch->held = false;
     launch->cls = NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "libtrace/record/collector.h"
 #include "libtrace/record/layout.h"
 #include "preload/repeat/repeat.h"
+#include "preload/state/hazards.h"
 #include "preload/state/hook_call.h"
 #include "preload/state/kernels.h"
 
@@ -20,10 +21,12 @@
 struct gmt_hooked_launch {
     struct gmt_launch head;
     struct gmt_launch_arg arguments[GMT_ARGUMENT_SLOTS * GMT_ARGUMENTS_PER_SLOT];
-    bool touches_host;            /* some argument points into page-locked or managed memory */
-    enum gmt_unmeasured own_wait; /* of a kernel */
-    bool waits;                   /* or it may: for the host, or for another kernel */
-    bool repeated;                /* and measured with that (repeat/repeat.h) */
+    struct gmt_hazard_given given;
+    enum gmt_hazard hazard; /* of a kernel */
+    uint16_t context;       /* that its memory is compared with (gmt_hazard_given_address) */
+    bool waits;             /* it may: for the host, or for another kernel */
+    bool repeated;          /* and measured with that (repeat/repeat.h) */
+    bool held;              /* the other threads are, while it is tried */
     struct gmt_class_info *cls;
     struct gmt_launch_call measured;
 };

@@ -80,6 +80,17 @@ static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value
 CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),
      (pool, attribute, value), NULL, 0, attribute_bytes(attribute, value, call.result))
 
+/* What is allocated in another context is known by that (hazards.h). */
+GMT_DEFINE_HOOK(cuMemPoolSetAccess,
+                (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count),
+                (pool, access, count), NULL, 0, (void)0, {
+                    if (gmt_access_of_others(&call, access, count)) {
+                        gmt_hazards_opened(
+                            &call, "pools that several devices can use (cuMemPoolSetAccess)");
+                    }
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
+                })
+
 GMT_DEFINE_HOOK(cuMemPoolImportPointer,
                 (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
                 (address, pool, exported), NULL, 0, (void)0, {

@@ -20,9 +20,9 @@
     })
 
 #define GMT_HOOK_EXPORT(symbol, family, runtime, traits, parameters, arguments, stream, flags, \
-                        bytes) \
+                        bytes, first, length) \
     GMT_DEFINE_HOOK(symbol, parameters, arguments, stream, flags, (void)0, { \
-        gmt_hazards_exported(&call); \
+        gmt_hazards_exported(&call, first, length); \
         gmt_hook_call_record(GMT_REC_CALL, &call, bytes); \
     })
 

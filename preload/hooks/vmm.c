@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hooks: virtual memory management. A mapping is the allocation: what a program can copy to and from
- * begins with cuMemMap and ends with cuMemUnmap. Releasing the physical memory, reserving addresses and
- * granting access are calls with their bytes, whose hooks follow from their rows.
+ * begins with cuMemMap and ends with cuMemUnmap. Releasing the physical memory and reserving addresses are calls with
+ * their bytes, whose hooks follow from their rows.
  */
 #include "preload/driver/resolve.h"
 #include "preload/hooks/alloc_record.h"
 #include "preload/hooks/hook.h"
 #include "preload/repeat/repeat.h"
 #include "preload/state/context.h"
+#include "preload/state/hazards.h"
 
 GMT_DEFINE_HOOK(cuMemCreate,
                 (CUmemGenericAllocationHandle * handle, size_t bytes,
@@ -60,3 +61,14 @@ static void record_unmap(const struct gmt_hook_call *call, uint64_t address, uin
 
 GMT_DEFINE_HOOK(cuMemUnmap, (CUdeviceptr address, size_t bytes), (address, bytes), NULL, 0, (void)0,
                 record_unmap(&call, address, bytes))
+
+GMT_DEFINE_HOOK(cuMemSetAccess,
+                (CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count),
+                (address, bytes, access, count), NULL, 0, (void)0, {
+                    if (gmt_access_of_others(&call, access, count)) {
+                        gmt_hazards_opened(&call,
+                                           "memory that several devices can use (cuMemSetAccess)");
+                        (void)gmt_allocmap_share(address, bytes);
+                    }
+                    gmt_hook_call_record(GMT_REC_CALL, &call, bytes);
+                })

@@ -35,18 +35,18 @@ static bool visit(void *data, const struct gmt_allocation *allocation)
     case GMT_ALLOC_DEVICE:
     case GMT_ALLOC_PITCHED:
     case GMT_ALLOC_ASYNC:
-    case GMT_ALLOC_POOL: return !here || add(g, allocation->base, allocation->bytes);
+    case GMT_ALLOC_POOL:
+        return !here || allocation->shared || add(g, allocation->base, allocation->bytes);
     /* What leads there is looked for in what the kernel can read (scan.h). */
     case GMT_ALLOC_MANAGED:
     case GMT_ALLOC_HOST:
-    case GMT_ALLOC_REGISTERED: return true;
-    /* A surface writes into an array through a handle that is no address. */
-    case GMT_ALLOC_ARRAY:
-    case GMT_ALLOC_MIPMAP: here |= allocation->context == 0; break;
-    /* Who else sees it is not known, nor whether the kernel may write there. */
+    case GMT_ALLOC_REGISTERED:
     case GMT_ALLOC_MAPPED:
     case GMT_ALLOC_IPC:
-    case GMT_ALLOC_EXTERNAL: here = true; break;
+    case GMT_ALLOC_EXTERNAL: return true;
+    /* A surface writes into an array through a handle that is no address. No array without the flag has one. */
+    case GMT_ALLOC_ARRAY:
+    case GMT_ALLOC_MIPMAP: here = allocation->shared && (here || allocation->context == 0); break;
     case GMT_ALLOC_UNKNOWN:
     case GMT_ALLOC_KIND_COUNT: break;
     }
@@ -100,18 +100,25 @@ static bool is_here(CUdeviceptr address, CUdevice device)
            on == device;
 }
 
-/* Our code is to read and write all of it: what the driver knows otherwise (a variable of another context's module,
- * memory that was freed where no hook saw it, that of another device's pool) would end the context. */
-static bool all_are_here(const struct gmt_reach *reach)
+/* Our code is to read and write all of it: what the driver knows otherwise would end the context. Memory that was freed where
+ * no hook saw it, or is of another device's pool, is left out: an address of it leads out (scan.h). A variable of the
+ * kernel's module, behind the first `count`, cannot be. */
+static bool keep_those_here(struct gmt_reach *reach, size_t count)
 {
     CUdevice device;
-    bool here = gmt_driver.cuPointerGetAttribute != NULL && gmt_driver.cuCtxGetDevice != NULL &&
-                gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS;
-    for (size_t i = 0; here && i < reach->count; i++) {
-        const struct gmt_extent *extent = &reach->extents[i];
-        here = is_here(extent->base, device) && is_here(extent->base + extent->bytes - 1, device);
+    size_t kept = 0;
+    bool all = gmt_driver.cuPointerGetAttribute != NULL && gmt_driver.cuCtxGetDevice != NULL &&
+               gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS;
+    for (size_t i = 0; all && i < reach->count; i++) {
+        struct gmt_extent extent = reach->extents[i];
+        bool here = is_here(extent.base, device) && is_here(extent.base + extent.bytes - 1, device);
+        if (here) {
+            reach->extents[kept++] = extent;
+        }
+        all = here || i < count;
     }
-    return here;
+    reach->count = kept;
+    return all;
 }
 
 static int by_base(const void *one, const void *other)
@@ -158,10 +165,11 @@ enum gmt_unmeasured gmt_reach_find(struct gmt_reach *reach, CUfunction function,
     if (!gmt_allocmap_each(visit, &g) && g.why == GMT_MEASURABLE) {
         g.why = GMT_UNMEASURED_ONCE_ROOM;
     }
+    size_t allocations = reach->count;
     if (g.why == GMT_MEASURABLE) {
         find_variables(&g, function, cls);
     }
-    if (g.why == GMT_MEASURABLE && !all_are_here(reach)) {
+    if (g.why == GMT_MEASURABLE && !keep_those_here(reach, allocations)) {
         g.why = GMT_UNMEASURED_ONCE_KINDS;
     }
     if (g.why == GMT_MEASURABLE) {

@@ -102,10 +102,7 @@ static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
     if (repeat->measured->forbidden != GMT_MEASURABLE) {
         return repeat->measured->forbidden;
     }
-    if (gmt_hazards_of_process() != GMT_MEASURABLE) {
-        return gmt_hazards_of_process();
-    }
-    if (gmt_hazards_any_exported()) {
+    if (gmt_hazards_any_unknown()) {
         return GMT_UNMEASURED_ONCE_KINDS;
     }
     if (atomic_load(&gmt_captures) != 0) {
@@ -117,8 +114,8 @@ static enum gmt_unmeasured refusal(const struct gmt_repeat *repeat)
     if (!stands_alone(repeat->launch)) {
         return GMT_UNMEASURED_ONCE_ATTRIBUTES;
     }
-    /* Of which only the current one is drained and copied. */
-    if (gmt_context_live() != 1 || !is_in_current_context(repeat->launch->stream)) {
+    /* Memory of the current one is copied. */
+    if (!is_in_current_context(repeat->launch->stream)) {
         return GMT_UNMEASURED_ONCE_CONTEXTS;
     }
     return GMT_MEASURABLE;
@@ -132,15 +129,15 @@ static bool driver_has_all(void)
            gmt_driver.cuModuleGetFunction != NULL && gmt_driver.cuLaunchKernel != NULL;
 }
 
-/* The other threads are held. From here on nothing is under way in the context, and the kernel is loaded: its
- * module's variables have their first values. */
-static enum gmt_unmeasured drain(const struct gmt_repeat *repeat, CUfunction function)
+/* The other threads are held. From here on nothing is under way in the context, nor in others, which may copy to its memory
+ * or let kernels use it, and the kernel is loaded: its module's variables have their first values. */
+static enum gmt_unmeasured drain(CUfunction function)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     if (gmt_waits_under_way()) {
         return GMT_UNMEASURED_WAITS;
     }
-    while (!gmt_streams_idle(repeat->context)) {
+    while (!gmt_contexts_idle()) {
         if (!gmt_hold_lasts()) {
             return GMT_UNMEASURED_ONCE_THREADS;
         }
@@ -150,6 +147,9 @@ static enum gmt_unmeasured drain(const struct gmt_repeat *repeat, CUfunction fun
     }
     if (gmt_driver.cuFuncLoad != NULL) {
         (void)gmt_driver.cuFuncLoad(function);
+    }
+    if (!gmt_contexts_wait_for_others()) {
+        return GMT_UNMEASURED_ONCE_CONTEXTS;
     }
     return gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS ? GMT_MEASURABLE
                                                          : GMT_UNMEASURED_ONCE_FAILED;
@@ -209,7 +209,7 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
 {
     struct gmt_reach *reach = gmt_table_need(&reach_table, sizeof(*reach));
     CUfunction function = gmt_kernel_function_here(repeat->kernel);
-    enum gmt_unmeasured why = reach != NULL ? drain(repeat, function) : GMT_UNMEASURED_ONCE_ROOM;
+    enum gmt_unmeasured why = reach != NULL ? drain(function) : GMT_UNMEASURED_ONCE_ROOM;
     if (why != GMT_MEASURABLE) {
         return why;
     }

@@ -9,6 +9,8 @@
 #include "preload/repeat/windows.h"
 #include "preload/session/session.h"
 #include "preload/session/table.h"
+#include "preload/state/allocmap.h"
+#include "preload/state/hazards.h"
 #include "preload/state/tensor_maps.h"
 
 enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
@@ -56,6 +58,25 @@ static bool reads_pageable_memory(void)
            can != 0;
 }
 
+static bool is_on_device(uint64_t word)
+{
+    CUdevice device;
+    int on = -1;
+    return gmt_driver.cuCtxGetDevice != NULL &&
+           gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS &&
+           gmt_driver.cuPointerGetAttribute(&on, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, word) ==
+               CUDA_SUCCESS &&
+           on == device;
+}
+
+/* Memory that the hooks know, and left out of what is restored: reach.h. */
+static bool is_left_out(uint64_t word)
+{
+    struct gmt_allocation found;
+    return gmt_allocmap_find(word, &found) &&
+           (found.kind == GMT_ALLOC_MAPPED || gmt_hazards_of_others(&found, 0));
+}
+
 /* Device memory of this context that no hook has seen: it is restored, too. */
 static bool is_restored(const struct pointer_scan *look, uint64_t word)
 {
@@ -69,7 +90,7 @@ static bool is_restored(const struct pointer_scan *look, uint64_t word)
            managed == 0 && gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS &&
            gmt_driver.cuPointerGetAttribute(&context, CU_POINTER_ATTRIBUTE_CONTEXT, word) ==
                CUDA_SUCCESS &&
-           context == current &&
+           context == current && is_on_device(word) && !is_left_out(word) &&
            gmt_driver.cuMemGetAddressRange_v2(&base, &bytes, word) == CUDA_SUCCESS &&
            gmt_reach_add(look->reach, base, bytes);
 }

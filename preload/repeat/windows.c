@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/state/allocmap.h"
+
 #define LEAST (UINT64_C(1) << 32) /* of the addresses that count without being mapped */
 #define NEAR (UINT64_C(1) << 36)  /* addresses around known device memory count, mapped or not */
 
@@ -105,7 +107,7 @@ static bool read_mappings(struct lines *from, struct gmt_windows *all)
         if (!read_number(from, &here.end, ' ')) {
             return false;
         }
-        char rest[512]; /* a name begins within the first 60 characters of it */
+        char rest[512] = ""; /* a name begins within the first 60 characters of it */
         if (!read_rest(from, rest, sizeof(rest))) {
             return false;
         }
@@ -176,6 +178,16 @@ static uint64_t near_begin(uint64_t base)
     return begin >= LEAST ? begin : base < LEAST ? base : LEAST;
 }
 
+/* What is not restored, wherever it is. */
+static bool add_left_out(void *data, const struct gmt_allocation *allocation)
+{
+    struct gmt_windows *all = data;
+    bool counts = allocation->kind == GMT_ALLOC_MAPPED || allocation->kind == GMT_ALLOC_IPC ||
+                  allocation->kind == GMT_ALLOC_EXTERNAL || allocation->shared;
+    return !counts || allocation->bytes == 0 ||
+           widen(all, allocation->base, allocation->base + allocation->bytes);
+}
+
 bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
 {
     struct lines from = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC),
@@ -195,6 +207,7 @@ bool gmt_windows_find(struct gmt_windows *all, const struct gmt_reach *reach)
             done = widen(all, near_begin(reach->extents[i].base), near_end);
         }
     }
+    done = done && gmt_allocmap_each(add_left_out, all);
     return done && take_out(all, reach);
 }
 

@@ -11,6 +11,7 @@
 
 #define CACHE_ENTRIES 8u
 #define UNREADABLE (UINT64_C(1) << 63) /* of a tag; the rest is context << 40 | id << 8 | kind */
+#define SHARED (UINT64_C(1) << 62)
 #define SPINS 1000u /* looks at a map that is being changed before waiting for it to be done */
 
 static struct {
@@ -45,8 +46,9 @@ static struct gmt_alloctree_entry entry_of(const struct gmt_allocation *allocati
     return (struct gmt_alloctree_entry){
         .base = allocation->base,
         .bytes = allocation->bytes,
-        .tag = (allocation->unreadable ? UNREADABLE : 0) | (uint64_t)allocation->context << 40 |
-               (uint64_t)allocation->id << 8 | allocation->kind,
+        .tag = (allocation->unreadable ? UNREADABLE : 0) | (allocation->shared ? SHARED : 0) |
+               (uint64_t)allocation->context << 40 | (uint64_t)allocation->id << 8 |
+               allocation->kind,
     };
 }
 
@@ -59,6 +61,7 @@ static struct gmt_allocation allocation_of(const struct gmt_alloctree_entry *ent
         .kind = (uint8_t)entry->tag,
         .context = (uint16_t)(entry->tag >> 40),
         .unreadable = (entry->tag & UNREADABLE) != 0,
+        .shared = (entry->tag & SHARED) != 0,
     };
 }
 
@@ -141,6 +144,18 @@ uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind 
     return allocation.id;
 }
 
+/* The caller has the lock. */
+static void add_flag(const struct gmt_alloctree_cursor *place, uint64_t flag)
+{
+    struct gmt_alloctree_entry entry;
+    gmt_alloctree_get(place, &entry);
+    entry.tag |= flag;
+    begin_change();
+    gmt_alloctree_remove(place);
+    gmt_alloctree_insert(&entry);
+    end_change();
+}
+
 void gmt_allocmap_set_unreadable(uint64_t base)
 {
     struct gmt_alloctree_cursor place;
@@ -151,14 +166,33 @@ void gmt_allocmap_set_unreadable(uint64_t base)
     if (gmt_alloctree_reserve() && gmt_alloctree_seek(base, &place)) {
         gmt_alloctree_get(&place, &entry);
         if (entry.base == base) {
-            entry.tag |= UNREADABLE;
-            begin_change();
-            gmt_alloctree_remove(&place);
-            gmt_alloctree_insert(&entry);
-            end_change();
+            add_flag(&place, UNREADABLE);
         }
     }
     unlock();
+}
+
+/* From the last to the first: those below do not move. */
+bool gmt_allocmap_share(uint64_t first, uint64_t bytes)
+{
+    struct gmt_alloctree_cursor place;
+    struct gmt_alloctree_entry entry = {.base = UINT64_MAX};
+    uint64_t at = first + (bytes != 0 ? bytes - 1 : 0);
+    bool any = false;
+    if (!lock()) {
+        return false;
+    }
+    while (entry.base > first && gmt_alloctree_reserve() && gmt_alloctree_seek(at, &place)) {
+        gmt_alloctree_get(&place, &entry);
+        if (entry.base < first && first - entry.base >= entry.bytes) {
+            break; /* it ends before */
+        }
+        add_flag(&place, SHARED);
+        any = true;
+        at = entry.base - 1;
+    }
+    unlock();
+    return any;
 }
 
 void gmt_allocmap_restore(const struct gmt_allocation *allocation)

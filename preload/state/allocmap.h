@@ -18,6 +18,7 @@ struct gmt_allocation {
     uint16_t context; /* gmt_context.id, 0 = none */
     uint8_t kind;     /* enum gmt_alloc_kind */
     bool unreadable;  /* host memory that must not be read by us: see gmt_allocmap_set_unreadable */
+    bool shared;      /* see gmt_allocmap_share */
 };
 
 /* Remember [base, base + bytes). Returns its new id (never 0); an id is given even when the map is
@@ -27,6 +28,11 @@ uint32_t gmt_allocmap_insert(uint64_t base, uint64_t bytes, enum gmt_alloc_kind 
 
 /* The host memory that starts at `base` is a device's own or write-combined: never read it. */
 void gmt_allocmap_set_unreadable(uint64_t base);
+
+/* Others see what is written to [first, first + bytes), and may write there: another process, a device on the bus, a
+ * kernel of this one through a handle (a surface). True of every allocation that has a byte of it, for its life. False: no
+ * allocation has. */
+bool gmt_allocmap_share(uint64_t first, uint64_t bytes);
 
 /* Put back what gmt_allocmap_remove took (the free call failed). */
 void gmt_allocmap_restore(const struct gmt_allocation *allocation);

@@ -14,6 +14,7 @@
 #define MAX_CONTEXTS 4096u /* test programs reset their device after each test */
 #define STREAM_SLOTS 16384u
 #define GONE UINT64_MAX
+#define MOST_ASKED 64u /* contexts that are asked whether they are idle */
 
 static struct gmt_mutex mutex = GMT_MUTEX(CONTEXTS);
 
@@ -130,6 +131,62 @@ unsigned gmt_context_live(void)
     }
     gmt_mutex_unlock(&mutex);
     return live;
+}
+
+bool gmt_context_several(void)
+{
+    return __atomic_load_n(&context_count, __ATOMIC_RELAXED) > 1;
+}
+
+/* A context that was destroyed where no hook saw it has nothing under way. False: `ask` says no in one, or it cannot be
+ * entered. */
+static bool all_others(bool (*ask)(uint16_t id))
+{
+    CUcontext current = NULL, others[MOST_ASKED], own;
+    uint16_t ids[MOST_ASKED];
+    unsigned count = 0;
+    bool all = gmt_driver.cuCtxGetCurrent != NULL &&
+               gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS;
+    gmt_mutex_lock(&mutex);
+    for (unsigned i = 0; i < context_count && all; i++) {
+        if (contexts[i].handle != NULL && contexts[i].handle != current) {
+            all = count < MOST_ASKED;
+            if (all) {
+                others[count] = contexts[i].handle;
+                ids[count++] = (uint16_t)(i + 1);
+            }
+        }
+    }
+    gmt_mutex_unlock(&mutex);
+    for (unsigned i = 0; i < count && all; i++) {
+        if (!is_alive(others[i])) {
+            continue;
+        }
+        all = gmt_driver.cuCtxPushCurrent_v2 != NULL && gmt_driver.cuCtxPopCurrent_v2 != NULL &&
+              gmt_driver.cuCtxPushCurrent_v2(others[i]) == CUDA_SUCCESS;
+        if (all) {
+            all = ask(ids[i]);
+            (void)gmt_driver.cuCtxPopCurrent_v2(&own);
+        }
+    }
+    return all;
+}
+
+static bool wait_for_all(uint16_t id)
+{
+    (void)id;
+    return gmt_driver.cuCtxSynchronize != NULL && gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS;
+}
+
+bool gmt_contexts_idle(void)
+{
+    return gmt_streams_idle(gmt_context_current(NULL)) &&
+           (!gmt_context_several() || all_others(gmt_streams_idle));
+}
+
+bool gmt_contexts_wait_for_others(void)
+{
+    return !gmt_context_several() || all_others(wait_for_all);
 }
 
 /* Locked. They went with their context. */

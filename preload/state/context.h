@@ -14,6 +14,12 @@ uint16_t gmt_context_current(CUcontext *handle);
 
 /* How many contexts the hooks know that are not gone. */
 unsigned gmt_context_live(void);
+/* Has there been more than one? A few ns. */
+bool gmt_context_several(void);
+/* Is nothing under way in any of them, as gmt_streams_idle says of one? False, too, where one cannot be asked. */
+bool gmt_contexts_idle(void);
+/* Wait for all that is under way in those that are not the current one. False: the driver refuses. */
+bool gmt_contexts_wait_for_others(void);
 
 /* A context may be about to go: by the release of a primary one, if it is the last (NULL: none). */
 void gmt_context_releasing(CUcontext handle);

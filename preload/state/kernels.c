@@ -93,12 +93,15 @@ static int32_t attribute(CUfunction function, CUfunction_attribute name)
                : -1;
 }
 
-/* Kernels that wait for kernels elsewhere: a measured launch would wait for ever. */
+/* Kernels that wait for kernels elsewhere: a measured launch would wait for ever. Some get the addresses of what they wait for
+ * in tables, where no argument shows them. */
 static bool is_communication(const char *name)
 {
-    static const char *const marks[] = {"nccl",       "nvshmem",        "rccl",
-                                        "deep_ep",    "all_reduce",     "allreduce",
-                                        "all_gather", "reduce_scatter", "symm_mem"};
+    static const char *const marks[] = {
+        "nccl",          "nvshmem",    "rccl",           "deep_ep",
+        "all_reduce",    "allreduce",  "all_gather",     "allgather",
+        "alltoall",      "all_to_all", "reduce_scatter", "symm_mem",
+        "symmetric_mem", "multimem",   "mscclpp",        "cross_device_reduce"};
     for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
         if (strstr(name, marks[i]) != NULL) {
             return true;

@@ -27,13 +27,19 @@ static struct wait {
     bool recorded; /* the event is, and has not been seen to be over */
     bool has_event;
     CUevent event;
+    uint64_t ticks; /* when the last operation had been put in */
 } waits[STREAMS];
 static unsigned count;
 static struct gmt_mutex mutex = GMT_MUTEX(WAITS);
 static _Atomic bool wanted;        /* somebody may measure */
 static _Atomic unsigned calls;     /* under way: their operation is about to come */
 static _Atomic bool any, in_graph; /* any: of all of this, so far */
-static bool unknown;               /* of one nothing is known: it may be under way for good */
+/* Of one that has no entry: it may be under way until its context is idle. */
+static struct {
+    bool any;
+    CUcontext context; /* NULL: not known, and so it is for good */
+    uint64_t ticks;
+} unknown;
 
 void gmt_waits_want(bool want)
 {
@@ -136,6 +142,13 @@ static unsigned find(const struct wait *wanted_entry, CUcontext current)
     return at;
 }
 
+static void note_unknown(CUcontext context)
+{
+    unknown.context = unknown.any && unknown.context != context ? NULL : context;
+    unknown.any = true;
+    unknown.ticks = gmt_clock_ticks();
+}
+
 /* An event is of the context that is current: of a stream in another one only the stream itself is asked. */
 static void note(const struct gmt_hook_call *call)
 {
@@ -143,7 +156,7 @@ static void note(const struct gmt_hook_call *call)
     struct wait entry = {.stream = call->stream,
                          .per_thread = (call->flags & GMT_CALL_PER_THREAD) != 0};
     if (gmt_driver.cuCtxGetCurrent(&current) != CUDA_SUCCESS) {
-        unknown = true;
+        note_unknown(NULL);
         return;
     }
     entry.context = current;
@@ -154,11 +167,12 @@ static void note(const struct gmt_hook_call *call)
     }
     unsigned at = find(&entry, current);
     if (at == STREAMS) {
-        unknown = true;
+        note_unknown(entry.context);
         return;
     }
     struct wait *wait = &waits[at];
     wait->unmarked = true;
+    wait->ticks = gmt_clock_ticks();
     if (!wait->has_event && !is_default(wait) && wait->context == current &&
         gmt_driver.cuEventCreate != NULL && gmt_driver.cuEventQuery != NULL) {
         wait->has_event = gmt_driver.cuEventCreate(&wait->event, CU_EVENT_DISABLE_TIMING) ==
@@ -203,7 +217,7 @@ bool gmt_waits_under_way(void)
     }
     bool under_way = atomic_load(&calls) != 0 || gmt_driver.cuCtxGetCurrent(&current) != 0;
     gmt_mutex_lock(&mutex);
-    under_way |= unknown;
+    under_way |= unknown.any;
     for (unsigned i = 0; i < count; i++) {
         under_way |= is_under_way(&waits[i], current);
     }
@@ -224,6 +238,22 @@ bool gmt_waits_under_way_after(uint64_t within_ns)
         (void)sched_yield();
     }
     return false;
+}
+
+void gmt_waits_drained(CUcontext context, uint64_t begin_ticks)
+{
+    if (!atomic_load_explicit(&any, memory_order_relaxed)) {
+        return;
+    }
+    gmt_mutex_lock(&mutex);
+    for (unsigned i = 0; i < count; i++) {
+        if (waits[i].context == context && waits[i].ticks < begin_ticks) {
+            waits[i].unmarked = waits[i].recorded = false;
+        }
+    }
+    unknown.any = unknown.any && (unknown.context == NULL || unknown.context != context ||
+                                  unknown.ticks >= begin_ticks);
+    gmt_mutex_unlock(&mutex);
 }
 
 void gmt_waits_stream_going(CUstream stream)
@@ -248,7 +278,7 @@ void gmt_waits_forget(CUcontext context)
     if (context == NULL) {
         gmt_mutex_renew(&mutex);
         count = 0;
-        unknown = false;
+        unknown.any = false;
         atomic_store(&calls, 0);
         atomic_store(&any, false);
         return;
@@ -261,5 +291,6 @@ void gmt_waits_forget(CUcontext context)
             i++;
         }
     }
+    unknown.any = unknown.any && unknown.context != context;
     gmt_mutex_unlock(&mutex);
 }

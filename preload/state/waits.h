@@ -37,6 +37,10 @@ bool gmt_waits_under_way(void);
  * operation: they may wait for whoever measures. */
 bool gmt_waits_under_way_after(uint64_t within_ns);
 
+/* A call of the program that began at `begin_ticks` has waited for all that was under way in the context: what was put into
+ * its streams before is over, in streams that cannot be asked (of other threads), or were too many to be tracked, too. */
+void gmt_waits_drained(CUcontext context, uint64_t begin_ticks);
+
 /* Before a stream is destroyed: nothing can be recorded in it any more. */
 void gmt_waits_stream_going(CUstream stream);
 

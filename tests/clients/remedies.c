@@ -45,6 +45,24 @@ int scenario_pinned(long n)
     return 0;
 }
 
+/* Peer access to device 1, then N launches with memory of device 0, and N with memory of device 1. */
+int scenario_peer_memory(long n)
+{
+    CUcontext peer;
+    CUdeviceptr own, others;
+    (void)client_start();
+    CUfunction add = load();
+    CHECK(cu.cuDevicePrimaryCtxRetain(&peer, 1));
+    CHECK(cu.cuCtxEnablePeerAccess(peer, 0));
+    CHECK(cu.cuMemAlloc(&own, COUNT * sizeof(float)));
+    CHECK(cu.cuCtxPushCurrent(peer));
+    CHECK(cu.cuMemAlloc(&others, 2 * COUNT * sizeof(float)));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+    launch(add, own, COUNT, NULL, n);
+    launch(add, others, 2 * COUNT, NULL, n);
+    return launched(n);
+}
+
 /* N launches of a kernel that runs long. */
 int scenario_long(long n)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Peer access keeps a GPU's launches from being measured, if it was granted; the software device measures on.
+# Peer access keeps launches with memory of peers from being measured, if it was granted; the software device measures on.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -27,5 +27,5 @@ recorded refused 0
 equal "access that was refused" "off: collect=light" "$(counters refused)$(shared refused)"
 recorded granted 1
 equal "access that was granted" \
-    "partial: no launch is measured any more: the program uses peer access between devices (cuCtxEnablePeerAccess)" \
+    "partial: launches that are given memory of others are not measured: the program uses peer access between devices (cuCtxEnablePeerAccess)" \
     "$(shared granted)"

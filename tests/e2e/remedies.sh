@@ -48,16 +48,25 @@ recorded host pinned 4
 equal "why nothing was counted" "CUPTI refused the measurement" "$(missing host)"
 [ "$(sql host.db "SELECT count(DISTINCT grp) FROM kernel_counters WHERE value IS NOT NULL")" = 1 ] || fail "host: no counters"
 recorded host_once pinned 1
-has host_once "it was launched once, and not repeated: it can reach memory that is not restored (of the host, managed, or of another context)"
+has host_once "it was launched once, and not repeated: it can reach memory that is not restored (of the host, managed, mapped, of another context, or shared with others)"
 
-shared="the program lets kernels wait for other devices or processes (see counters.shared)"
-export OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0
-recorded shared churn 20
-has shared "$shared"
+# A rank of several is measured like any other program.
+OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 recorded rank churn 20
+gone rank
+
+# A kernel with memory of another device may wait for that. One with memory of its own does not: of it, too, what patches
+# kernels inside of their launch is left out, which is all that this stand-in counts with.
+shared="it is given memory that another device or process uses, too, and may wait for it"
+export SIMGPU_DEVICES=2
+recorded shared peer_memory 20
+equal "why nothing was counted" "$(printf '%s\n' "$shared" "CUPTI refused the measurement" | sort)" "$(missing shared | sort)"
+equal "of which class there are counters" "1,1,1" "$(sql shared.db "SELECT grid_x || ',' || grid_y || ',' || grid_z
+    FROM kernel_class WHERE id IN (SELECT class_id FROM kernel_counters)")"
+said=$(remedy shared "$shared")
 equal "remedy" "GMTRACE_COUNTERS=on" "${said%% *}"
-GMTRACE_COUNTERS=on recorded shared_on churn 20
+GMTRACE_COUNTERS=on recorded shared_on peer_memory 20
 gone shared_on
-unset OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_RANK
+unset SIMGPU_DEVICES
 
 budget="measuring it would have cost more than the budget"
 recorded budget long 3

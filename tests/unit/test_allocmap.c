@@ -190,3 +190,32 @@ Test(allocmap, forgets_what_died_with_its_context)
     cr_assert_eq(gone.id, pinned);
     cr_assert_not(gmt_allocmap_has_host_visible());
 }
+
+static bool is_shared(uint64_t address)
+{
+    struct gmt_allocation found = {0};
+    cr_assert(gmt_allocmap_find(address, &found));
+    return found.shared;
+}
+
+Test(allocmap, shares_what_has_a_byte_of_a_range_until_it_is_freed)
+{
+    struct gmt_allocation freed;
+    for (uint64_t i = 1; i <= 5; i++) {
+        (void)gmt_allocmap_insert(i * 0x1000, 0x800, GMT_ALLOC_DEVICE, 1);
+    }
+    cr_expect_not(gmt_allocmap_share(0x1900, 0x100), "none lies there");
+    cr_expect(gmt_allocmap_share(0x27ff, 0x2000),
+              "the end of one, one more, and the begin of another");
+    const bool expected[] = {false, true, true, true, false};
+    for (uint64_t i = 1; i <= 5; i++) {
+        cr_expect_eq(is_shared(i * 0x1000 + 0x10), expected[i - 1], "allocation %d", (int)i);
+    }
+    cr_assert(gmt_allocmap_remove(0x2000, &freed));
+    cr_expect(freed.shared);
+    gmt_allocmap_restore(&freed);
+    cr_expect(is_shared(0x2000), "the call that frees it failed");
+    cr_assert(gmt_allocmap_remove(0x2000, &freed));
+    (void)gmt_allocmap_insert(0x2000, 0x800, GMT_ALLOC_DEVICE, 1);
+    cr_expect_not(is_shared(0x2000), "other memory at that address");
+}

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "libtrace/record/clock.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
 #include "preload/state/hook_call.h"
@@ -241,7 +242,13 @@ Test(waits, behind_which_no_event_can_be_put_last_until_the_stream_is_idle)
     cr_expect(!gmt_waits_under_way());
 }
 
-Test(waits, of_more_streams_than_can_be_distinguished_never_end)
+/* A call that waited for the context, begun now. */
+static void drained(CUcontext context)
+{
+    gmt_waits_drained(context, gmt_clock_ticks() + 1);
+}
+
+Test(waits, of_more_streams_than_can_be_distinguished_end_with_all_of_their_context)
 {
     for (unsigned i = 0; i < 100; i++) {
         put(STREAM(i), 0);
@@ -250,6 +257,22 @@ Test(waits, of_more_streams_than_can_be_distinguished_never_end)
         is_over[i] = is_idle[i] = true;
     }
     cr_expect(gmt_waits_under_way());
+    drained(CONTEXT(2));
+    cr_expect(gmt_waits_under_way(), "another context");
+    drained(CONTEXT(1));
+    cr_expect(!gmt_waits_under_way());
+}
+
+Test(waits, of_a_thread_that_is_gone_end_when_their_context_has_been_waited_for)
+{
+    pthread_t other;
+    uint64_t before = gmt_clock_ticks();
+    cr_assert_eq(pthread_create(&other, NULL, put_in_own, NULL), 0);
+    cr_assert_eq(pthread_join(other, NULL), 0);
+    gmt_waits_drained(CONTEXT(1), before);
+    cr_expect(gmt_waits_under_way(), "they were put in after that call had begun");
+    drained(CONTEXT(1));
+    cr_expect(!gmt_waits_under_way());
 }
 
 /* As many streams as can be tracked, one after the other, and nobody asks: those that are over make room. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "preload/repeat/windows.h"
+#include "preload/state/allocmap.h"
 
 #define PAGE UINT64_C(4096)
 
@@ -144,4 +145,20 @@ Test(windows, an_extent_over_several_mappings_is_taken_out_of_all)
     for (uint64_t at = base; at < base + 8 * PAGE; at += 512) {
         cr_expect_not(gmt_windows_hold(&windows, at), "%llu", (unsigned long long)(at - base));
     }
+}
+
+/* Far from all that is copied, and in no mapping of the process. */
+Test(windows, hold_what_is_known_and_not_restored)
+{
+    const uint64_t mapped = UINT64_C(0x123400000000), own = UINT64_C(0x223400000000),
+                   exported = UINT64_C(0x323400000000);
+    (void)gmt_allocmap_insert(mapped, PAGE, GMT_ALLOC_MAPPED, 0);
+    (void)gmt_allocmap_insert(own, PAGE, GMT_ALLOC_DEVICE, 1);
+    (void)gmt_allocmap_insert(exported, PAGE, GMT_ALLOC_DEVICE, 1);
+    cr_assert(gmt_allocmap_share(exported, 1));
+    find();
+    cr_expect(gmt_windows_hold(&windows, mapped + PAGE - 1));
+    cr_expect_not(gmt_windows_hold(&windows, mapped + PAGE));
+    cr_expect(gmt_windows_hold(&windows, exported));
+    cr_expect_not(gmt_windows_hold(&windows, own), "of another context: nothing copied is near");
 }

@@ -359,7 +359,7 @@ bool gmt_measure_prepare(const struct gmt_launch_call *call)
 
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
 {
-    if (call->suspected != GMT_MEASURABLE) {
+    if (call->suspected != GMT_MEASURABLE || call->others) {
         gmt_sampling_suspect(&m->sampling, call->cls);
     }
     enum gmt_counter_group group = gmt_sampling_pick(&m->sampling, call->cls);

@@ -134,7 +134,7 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
 uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
                                  uint32_t group);
 
-/* A launch of `cls` may wait for the host. Its accesses are counted by SASS only: a launch that the range profiler patches
+/* A launch of `cls` may wait for the host, or for another device. Its accesses are counted by SASS only: a launch that the range profiler patches
  * holds its caller inside of the driver. */
 void gmt_sampling_suspect(struct gmt_sampling *s, struct gmt_collector_class *cls);
 /* Is it a trial: may the launch wait for the host, and has none of its class ended yet while its caller was held? After one

@@ -24,7 +24,8 @@ static bool fits(const struct body *body, const struct hazard *hazard)
 {
     return hazard == NULL || (body->shows && body->declare == NULL &&
                               !(body->has_atomics && hazard->place == PLACE_PEER) &&
-                              (hazard->way != WAY_THREAD || strcmp(body->name, "in_place") == 0));
+                              ((hazard->way != WAY_THREAD && hazard->way != WAY_DEVICES) ||
+                               strcmp(body->name, "in_place") == 0));
 }
 
 static const struct body *draw_body(struct rng *rng, const struct hazard *hazard)

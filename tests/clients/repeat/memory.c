@@ -130,7 +130,7 @@ void memory_make(struct block *block, unsigned pointer)
         place == PLACE_MANAGED_VARIABLE) {
         block->regions[pointer] = variable_of(block, pointer);
     } else {
-        size_t parts = block->hazard != NULL && block->hazard->way == WAY_THREAD ? 3 : 1;
+        size_t parts = way_has_parts(block) ? 3 : 1;
         size_t bytes = block->body->bytes(block, pointer) * parts;
         bytes += rng_below(&block->program->rng, 8);
         block->regions[pointer] = memory_take(block->program, place, bytes);

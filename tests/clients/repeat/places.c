@@ -21,6 +21,7 @@ const char *const place_names[] = {
     [PLACE_MAPPED] = "mapped",
     [PLACE_PEER] = "peer",
     [PLACE_IMPORTED] = "imported",
+    [PLACE_EXPORTED] = "exported",
 };
 
 /* ---- memory of which a copy can be taken ---- */
@@ -175,14 +176,22 @@ static void give_back_peer(struct program *program, struct region *region)
     CHECK(cu.cuCtxPopCurrent(NULL));
 }
 
-static void take_peer(struct program *program, struct region *region)
+CUcontext peer_of(struct program *program)
 {
     if (program->peer == NULL) {
         CHECK(cu.cuCtxCreate(&program->peer, NULL, 0, program->device + 1));
         CHECK(cu.cuCtxPopCurrent(NULL));
-        CHECK(cu.cuCtxEnablePeerAccess(program->peer, 0));
     }
-    region->owner = program->peer;
+    return program->peer;
+}
+
+static void take_peer(struct program *program, struct region *region)
+{
+    region->owner = peer_of(program);
+    if (!program->has_access) {
+        CHECK(cu.cuCtxEnablePeerAccess(program->peer, 0));
+        program->has_access = true;
+    }
     CHECK(cu.cuCtxPushCurrent(region->owner));
     CHECK(cu.cuMemAlloc(&region->address, region->bytes));
     CHECK(cu.cuCtxPopCurrent(NULL));
@@ -203,9 +212,8 @@ static void give_back_exported(struct program *program, struct region *region)
 }
 
 /* The same memory at two addresses: the program sees it at the other one, as another process would. */
-static void take_imported(struct program *program, struct region *region)
+static void take_shared(struct program *program, struct region *region, struct region *exported)
 {
-    struct region *exported = region_new(program, region->bytes);
     CUmemPoolPtrExportData pointer;
     int descriptor;
     exported->pool = new_pool(program, CU_MEM_LOCATION_TYPE_DEVICE,
@@ -224,6 +232,16 @@ static void take_imported(struct program *program, struct region *region)
     region->release = give_back_imported;
 }
 
+static void take_imported(struct program *program, struct region *region)
+{
+    take_shared(program, region, region_new(program, region->bytes));
+}
+
+static void take_exported(struct program *program, struct region *region)
+{
+    take_shared(program, region_new(program, region->bytes), region);
+}
+
 void place_take(struct program *program, struct region *region, enum place place)
 {
     switch (place) {
@@ -238,6 +256,7 @@ void place_take(struct program *program, struct region *region, enum place place
     case PLACE_MAPPED: take_mapped(program, region); break;
     case PLACE_PEER: take_peer(program, region); break;
     case PLACE_IMPORTED: take_imported(program, region); break;
+    case PLACE_EXPORTED: take_exported(program, region); break;
     default:
         CHECK(cu.cuMemAlloc(&region->address, region->bytes));
         region->release = give_back;

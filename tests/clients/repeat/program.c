@@ -218,7 +218,9 @@ void program_end(struct program *program)
     }
     CHECK(cu.cuEventDestroy(program->event));
     if (program->peer != NULL) {
-        CHECK(cu.cuCtxDisablePeerAccess(program->peer));
+        if (program->has_access) {
+            CHECK(cu.cuCtxDisablePeerAccess(program->peer));
+        }
         CHECK(cu.cuCtxDestroy(program->peer));
     }
     CHECK(cu.cuCtxDestroy(program->context));

@@ -60,6 +60,7 @@ enum place {
     PLACE_MAPPED,
     PLACE_PEER,
     PLACE_IMPORTED, /* from a pool that was exported */
+    PLACE_EXPORTED, /* the same memory, where it was exported */
 };
 
 /* What else there is about the launches of a block. */
@@ -71,8 +72,9 @@ enum way {
     WAY_CAPTURE,
     WAY_HOST_FUNCTION, /* while another stream waits for the host */
     WAY_CALLBACK,
-    WAY_THREAD, /* while another thread copies to the same allocation */
-    WAY_ARRAY,  /* while there is an array */
+    WAY_THREAD,  /* while another thread copies to the same allocation */
+    WAY_DEVICES, /* while another device does */
+    WAY_ARRAY,   /* while there is an array */
     WAY_MALLOC,
     WAY_SURFACE,
 };
@@ -158,6 +160,7 @@ struct program {
     bool as_libraries;
     CUdevice device;
     CUcontext context, peer; /* peer: of another device, NULL if it is not needed */
+    bool has_access;         /* to the peer's memory */
     CUmodule modules[2];
     CUlibrary libraries[2];
     CUstream streams[STREAMS]; /* the first is the default stream, the second does not block */
@@ -208,6 +211,8 @@ void hash_bytes(struct program *program, const void *bytes, size_t count, bool w
 
 struct region *region_new(struct program *program, size_t bytes);
 void place_take(struct program *program, struct region *region, enum place place);
+/* The context of the other device. */
+CUcontext peer_of(struct program *program);
 
 /* ---- launch.c ---- */
 
@@ -218,6 +223,8 @@ void launch_simple(struct program *program, CUfunction kernel, CUdeviceptr to, u
 
 /* ---- ways.c ---- */
 
+/* Is the kernel's memory one of three parts of what is allocated, the others being of its way? */
+bool way_has_parts(const struct block *block);
 void way_begin(struct block *block);
 void way_step(struct block *block);
 void way_finish(struct block *block);

@@ -185,6 +185,63 @@ static void step_copying(struct block *block)
     gate_wait(&copying->done, step);
 }
 
+/* ---- launches while another device copies to the same allocation, behind what the kernel writes ---- */
+
+struct beside {
+    CUstream stream; /* of the other device */
+    CUdeviceptr memory;
+    unsigned char *bytes;
+    size_t count;
+};
+
+static void begin_beside(struct block *block)
+{
+    struct beside *beside = made(sizeof *beside);
+    beside->count = block->regions[0]->bytes / 3;
+    beside->bytes = made(beside->count);
+    CHECK(cu.cuCtxPushCurrent(peer_of(block->program)));
+    CHECK(cu.cuStreamCreate(&beside->stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&beside->memory, beside->count));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+    block->own = beside;
+}
+
+static void wait_beside(const struct block *block)
+{
+    const struct beside *beside = block->own;
+    CHECK(cu.cuCtxPushCurrent(block->program->peer));
+    CHECK(cu.cuStreamSynchronize(beside->stream));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+}
+
+/* Its copy may be under way when the kernel is launched. */
+static void step_beside(struct block *block)
+{
+    struct beside *beside = block->own;
+    struct program *program = block->program;
+    CUdeviceptr to = block->regions[0]->address + (1 + block->rounds % 2) * beside->count;
+    rng_fill(&program->rng, beside->bytes, beside->count);
+    CHECK(cu.cuCtxPushCurrent(program->peer));
+    CHECK(cu.cuStreamSynchronize(beside->stream));
+    CHECK(cu.cuMemcpyHtoDAsync(beside->memory, beside->bytes, beside->count, beside->stream));
+    CHECK(cu.cuMemcpyPeerAsync(to, program->context, beside->memory, program->peer, beside->count,
+                               beside->stream));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+    launch_block(block);
+    wait_beside(block);
+}
+
+static void finish_beside(struct block *block)
+{
+    struct beside *beside = block->own;
+    CHECK(cu.cuCtxPushCurrent(block->program->peer));
+    CHECK(cu.cuStreamDestroy(beside->stream));
+    CHECK(cu.cuMemFree(beside->memory));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+    free(beside->bytes);
+    free(beside);
+}
+
 /* ---- an array, which kernels could reach without being given an address ---- */
 
 enum { ARRAY_WIDTH = 24 };
@@ -237,9 +294,15 @@ static enum way way_of(const struct block *block)
     return block->hazard != NULL ? block->hazard->way : WAY_PLAIN;
 }
 
+bool way_has_parts(const struct block *block)
+{
+    return way_of(block) == WAY_THREAD || way_of(block) == WAY_DEVICES;
+}
+
 void way_begin(struct block *block)
 {
     switch (way_of(block)) {
+    case WAY_DEVICES: begin_beside(block); break;
     case WAY_THREAD: begin_copying(block); break;
     case WAY_ARRAY:
     case WAY_SURFACE: begin_array(block); break;
@@ -254,6 +317,7 @@ void way_step(struct block *block)
     case WAY_HOST_FUNCTION: step_waiting(block, false); break;
     case WAY_CALLBACK: step_waiting(block, true); break;
     case WAY_THREAD: step_copying(block); break;
+    case WAY_DEVICES: step_beside(block); break;
     default: launch_block(block); break;
     }
 }
@@ -268,6 +332,7 @@ void way_finish(struct block *block)
         break;
     case WAY_ARRAY:
     case WAY_SURFACE: finish_array(block); break;
+    case WAY_DEVICES: finish_beside(block); break;
     default: break;
     }
 }
