@@ -10,12 +10,14 @@
 #include "libtrace/cupti/base/contexts.h"
 #include "libtrace/cupti/base/copies.h"
 #include "libtrace/cupti/base/loader.h"
+#include "libtrace/cupti/base/managed.h"
 #include "libtrace/cupti/base/refusal.h"
 #include "libtrace/cupti/base/watch.h"
 #include "libtrace/cupti/code/code_index.h"
 #include "libtrace/cupti/handover.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sampling.h"
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
 #define FLUSH_DEADLINE_NS UINT64_C(900000000)
@@ -99,6 +101,7 @@ static int start(const struct gmt_collector_config *given)
     int error = load_cupti();
     if (error == 0) {
         gmt_copies_attach(&api);
+        gmt_managed_start(&api, given);
         start_timestamps();
         if (config.timestamps && !atomic_load(&timestamps)) {
             gmt_copies_attach(NULL);
@@ -138,6 +141,40 @@ static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
     return result == CUPTI_SUCCESS ? 0 : -ENOTSUP;
 }
 
+/* Not during captures, which calls of CUPTI may break. It stays due while the program has CUPTI. */
+static void settle_managed(void)
+{
+    if (!atomic_load(&timestamps) ||
+        (config.captures != NULL && atomic_load(config.captures) != 0)) {
+        return;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    enter();
+    if (gmt_handover_try(gmt_managed_settle)) {
+        gmt_measure_charge(gmt_managed_take_cost_ns());
+        gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
+    }
+    leave();
+}
+
+static void managed_memory(void)
+{
+    if (atomic_load(&started)) {
+        gmt_managed_want();
+    }
+    if (gmt_managed_is_due()) {
+        settle_managed();
+    }
+}
+
+static void waited(void)
+{
+    gmt_measure_waited();
+    if (__builtin_expect(gmt_managed_is_due(), 0)) {
+        settle_managed();
+    }
+}
+
 static int code_reach(const struct gmt_collector_class *cls, void *function,
                       void (*variable)(void *data, const char *name), void *data)
 {
@@ -152,6 +189,7 @@ static void flush_work(void)
     if (gmt_handover_finish()) {
         gmt_activity_flush(true);
     }
+    gmt_managed_finish();
     leave();
 }
 
@@ -173,6 +211,7 @@ static void abandon(void)
     atomic_store(&timestamps, false);
     gmt_measure_abandon();
     gmt_activity_abandon();
+    gmt_managed_abandon();
     gmt_handover_abandon();
 }
 
@@ -189,7 +228,8 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .want = gmt_measure_want,
         .begin = gmt_measure_begin,
         .end = gmt_measure_end,
-        .waited = gmt_measure_waited,
+        .waited = waited,
+        .managed_memory = managed_memory,
         .kernel_activity_on = gmt_activity_kernels_on,
         .flush = flush,
         .forking = gmt_measure_forking,

@@ -277,6 +277,20 @@ bool gmt_handover_is_ours(void)
     return atomic_load(&ours);
 }
 
+bool gmt_handover_try(void (*work)(void))
+{
+    if (inside || !gmt_mutex_try(&lock)) {
+        return false;
+    }
+    inside = true;
+    bool is_ours = active && atomic_load(&ours);
+    if (is_ours) {
+        work();
+    }
+    end();
+    return is_ours;
+}
+
 void gmt_handover_set_clock(CUpti_TimestampCallbackFunc clock)
 {
     atomic_store(&program_clock, clock);

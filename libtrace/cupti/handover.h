@@ -50,6 +50,10 @@ void gmt_handover_after(struct gmt_handover *request, CUptiResult result);
 /* True while the collector uses CUPTI. */
 bool gmt_handover_is_ours(void);
 
+/* Calls `work` while CUPTI is the collector's, which it stays until it returns. False: it is not, or another thread is about
+ * to change that; nothing was called. Does not wait. */
+bool gmt_handover_try(void (*work)(void));
+
 /* The program's values of what CUPTI has one of. Each takes effect while the collector stands back. */
 void gmt_handover_set_clock(CUpti_TimestampCallbackFunc clock);
 /* True: the period was kept for later, CUPTI is not to be called now. */

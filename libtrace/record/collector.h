@@ -138,6 +138,10 @@ struct gmt_collector_ops {
      * is. */
     void (*waited)(void);
 
+    /* The program has got managed memory: faults and migrations of it are to be recorded from now on. NULL: they cannot
+     * be. Takes some 20 ms the first time. */
+    void (*managed_memory)(void);
+
     /* True while kernel timestamps are switched on (a launch made while they are off has no device
      * row: GMT_CALL_NO_ACTIVITY). */
     bool (*kernel_activity_on)(void);

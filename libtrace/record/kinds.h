@@ -132,6 +132,20 @@ enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFIL
 
 enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
 
+/* What happened to pages of managed memory: X(id, name in traces, CUPTI's counter kind). */
+#define GMT_MANAGED_KINDS(X) \
+    X(H2D, "h2d", BYTES_TRANSFER_HTOD) \
+    X(D2H, "d2h", BYTES_TRANSFER_DTOH) \
+    X(HOST_FAULT, "host_fault", CPU_PAGE_FAULT_COUNT) \
+    X(GPU_FAULT, "gpu_fault", GPU_PAGE_FAULT) \
+    X(THRASHING, "thrashing", THRASHING)    /* pages go to and fro between processors */ \
+    X(THROTTLING, "throttling", THROTTLING) /* a processor is held back because of that */ \
+    X(REMOTE_MAP, "remote_map", REMOTE_MAP) /* ... or reads the memory where it is */ \
+    X(D2D, "d2d", BYTES_TRANSFER_DTOD)
+
+#define GMT_MANAGED_ENUMERATOR(id, name, counter) GMT_MANAGED_##id,
+enum gmt_managed_kind { GMT_MANAGED_KINDS(GMT_MANAGED_ENUMERATOR) GMT_MANAGED_KIND_COUNT };
+
 /* What gmtrace did itself, for so long that it counts (gmt_own_time). */
 enum gmt_own_work {
     GMT_OWN_SETUP = 1, /* made the spool, loaded CUPTI and switched it on */

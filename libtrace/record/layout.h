@@ -24,7 +24,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 12u
+#define GMT_SPOOL_VERSION 13u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -32,7 +32,7 @@
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
           gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
-          `clock` */
+          `clock`; 13 added 38 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -80,6 +80,7 @@ enum gmt_rec_type {
     GMT_REC_GRAPH_NODE = 35, /* side + gmt_graph_node: one operation of it */
     GMT_REC_TENSOR_MAP = 36, /* side + gmt_tensor_map: what a descriptor was made of */
     GMT_REC_PYTHON_LINE = 37, /* side + gmt_python_line: a line of a Python function in a stack */
+    GMT_REC_MANAGED_OP = 38,  /* side + gmt_managed_op: a fault or migration of managed memory */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
     GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
     GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
@@ -428,6 +429,22 @@ struct gmt_device_op { /* text: kernel name (mangled) for kernels */
     uint32_t copy_count; /* copies in this record, 1 unless the driver merged several */
 };
 
+/* In place of a device: the host. */
+#define GMT_MANAGED_HOST UINT32_MAX
+
+struct gmt_managed_op { /* one unified-memory record of CUPTI */
+    struct gmt_side_head head;
+    uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
+    uint64_t end_ns;   /* 0: it is a moment */
+    uint64_t address;  /* of the page, or of the first one */
+    uint64_t value;    /* bytes; GPU_FAULT: groups of faults of the page; HOST_FAULT: address of the
+                          instruction */
+    uint32_t src, dst; /* ordinal of a device, or GMT_MANAGED_HOST */
+    uint32_t cause;    /* CUPTI's number; what it means depends on the kind */
+    uint8_t kind;      /* enum gmt_managed_kind */
+    uint8_t reserved[3];
+};
+
 /* Values of one counter group measured around one launch. */
 struct gmt_counter_value {
     uint16_t metric; /* gmt_metric id: row of libtrace/metrics.def */
@@ -462,6 +479,7 @@ static_assert(sizeof(struct gmt_side_head) == 16, "side head");
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");
 static_assert(sizeof(struct gmt_own_time) == 40, "own time");
+static_assert(sizeof(struct gmt_managed_op) == 64, "managed operation");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");
 static_assert(offsetof(struct gmt_side_head, commit) == 0, "commit word first");
 

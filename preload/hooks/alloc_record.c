@@ -3,6 +3,7 @@
 #include "preload/hooks/alloc_record.h"
 
 #include "preload/driver/resolve.h"
+#include "preload/session/session.h"
 #include "preload/state/context.h"
 
 /* Memory of a device, and memory that the host reads without its caches, is not for us to look at. */
@@ -27,6 +28,10 @@ void gmt_alloc_record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind
         alloc.address = address;
         alloc.id = gmt_allocmap_insert(address, shape.is_handle ? 1 : bytes, kind,
                                        shape.outlives_context ? 0 : gmt_context_current(NULL));
+        if (kind == GMT_ALLOC_MANAGED && address != 0 && gmt_collector != NULL &&
+            gmt_collector->managed_memory != NULL) {
+            gmt_collector->managed_memory();
+        }
         if (is_unreadable(kind, shape.flags)) {
             gmt_allocmap_set_unreadable(address);
         }

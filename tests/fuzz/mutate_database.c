@@ -96,7 +96,7 @@ static char *hostile_value(const struct edit *edit)
     };
     switch (below(edit, 8)) {
     case 0: return sqlite3_mprintf("%lld", (sqlite3_int64)gmt_fuzz_random(edit->state));
-    case 1: return sqlite3_mprintf("\"%w\" + %d", edit->column, (int)below(edit, 9) - 4);
+    case 1: return sqlite3_mprintf("\"%w\" + %d", edit->column, (int)below(edit, 10) - 4);
     case 2:
         return sqlite3_mprintf("(SELECT \"%w\" FROM \"%w\" LIMIT 1 OFFSET %d)", edit->other_column,
                                edit->other_table, (int)below(edit, 20));

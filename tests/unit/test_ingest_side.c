@@ -89,6 +89,42 @@ Test(ingest_side, stores_what_gmtrace_did_itself)
     expect("SELECT coalesce(end_ns, start_ns) FROM process", 4000);
 }
 
+static void page(uint8_t kind, uint32_t cause, uint64_t value)
+{
+    struct gmt_managed_op op = {.start_ns = 5000,
+                                .end_ns = 5100,
+                                .address = 0x7f0000000000 + kind,
+                                .value = value,
+                                .src = kind == GMT_MANAGED_D2H ? 0 : GMT_MANAGED_HOST,
+                                .dst = kind == GMT_MANAGED_H2D ? 1 : GMT_MANAGED_HOST,
+                                .cause = cause,
+                                .kind = kind};
+    gmt_fixture_side(&fixture, 0, GMT_REC_MANAGED_OP, &op, sizeof(op), NULL);
+}
+
+Test(ingest_side, stores_what_happened_to_managed_memory)
+{
+    gmt_fixture_process(&fixture, 0, 4000);
+    for (uint8_t kind = 0; kind < GMT_MANAGED_KIND_COUNT; kind++) {
+        page(kind, kind == GMT_MANAGED_D2H ? 99 : 2, 7);
+    }
+    page(GMT_MANAGED_KIND_COUNT, 1, 7);
+    ingest();
+    expect_text("SELECT group_concat(kind, ' ') FROM managed_op",
+                "h2d d2h host_fault gpu_fault thrashing throttling remote_map d2d");
+    /* The same number is another cause for each kind; one that nobody knows is none. */
+    expect_text("SELECT group_concat(coalesce(cause, '-'), ' ') FROM managed_op",
+                "coherence - write write - - thrashing coherence");
+    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE bytes = 7",
+                "h2d d2h thrashing remote_map d2d");
+    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE faults = 7", "gpu_fault");
+    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE pc = 7", "host_fault");
+    expect("SELECT dst_device_id FROM managed_op WHERE kind = 'h2d' AND src_device_id IS NULL", 1);
+    expect("SELECT src_device_id FROM managed_op WHERE kind = 'd2h' AND dst_device_id IS NULL", 0);
+    expect("SELECT count FROM loss WHERE kind = 'corrupt record' AND detail = 'managed memory'", 1);
+    expect("SELECT end_ns FROM process", 5100);
+}
+
 Test(ingest_side, says_exit_when_exit_was_reached)
 {
     gmt_fixture_process(&fixture, 0, 4000);

@@ -7,6 +7,7 @@
 
 #include "libtrace/record/kinds.h"
 #include "libtrace/store/db/database.h"
+#include "libtrace/store/db/names.h"
 #include "libtrace/store/db/own_schema.h"
 
 #define NAME(id, name) name,
@@ -65,6 +66,22 @@ Test(schema_words, are_those_of_copies)
     expect_all("transfer", "direction", directions);
     expect_all("transfer", "dst_class", classes);
     expect_all("transfer", "src_class", classes);
+}
+
+#define MANAGED_NAME(id, name, counter) name,
+static const char *const managed_kinds[] = {GMT_MANAGED_KINDS(MANAGED_NAME) NULL};
+
+Test(schema_words, are_those_of_managed_memory)
+{
+    char words[512];
+    expect_all("managed_op", "kind", managed_kinds);
+    words_of("managed_op", "cause", words, sizeof(words));
+    for (unsigned kind = 0; kind <= GMT_MANAGED_KIND_COUNT; kind++) {
+        for (unsigned cause = 0; cause < 16; cause++) {
+            const char *name = gmt_name_managed_cause(kind, cause);
+            cr_expect(name == NULL || has(words, name), "%u %u: %s", kind, cause, name);
+        }
+    }
 }
 
 Test(schema_words, are_those_of_allocations)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libtrace/cupti/base/buffers.h"
+#include "libtrace/cupti/base/managed.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 
@@ -168,6 +169,7 @@ static void write_record(const CUpti_Activity *record)
     case CUPTI_ACTIVITY_KIND_MEMSET:
         write_memset((const CUpti_ActivityMemset4 *)(const void *)record);
         break;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: gmt_managed_write(record); break;
     default: break;
     }
 }
@@ -246,6 +248,7 @@ void gmt_activity_disable(void)
     for (size_t i = 0; i < KINDS; i++) {
         (void)cupti->cuptiActivityDisable(kinds[i]);
     }
+    gmt_managed_stand_back();
 }
 
 bool gmt_activity_hand_over(uint32_t flush_period_ms, CUpti_TimestampCallbackFunc clock)

@@ -127,7 +127,7 @@ static void *find_library(const char *given)
     return handle != NULL ? handle : open_by_name(RTLD_NOW | RTLD_LOCAL);
 }
 
-enum function_set { CORE, ACTIVITY, COUNTERS, CALLBACKS, SASS };
+enum function_set { CORE, ACTIVITY, COUNTERS, CALLBACKS, SASS, MANAGED };
 
 static const struct {
     const char *name;
@@ -151,10 +151,9 @@ static int fill_table(struct gmt_cupti_api *api, void *handle)
             return -ENOSYS;
         }
         const char **const missing_of[] = {
-            [ACTIVITY] = &api->missing_activity,
-            [COUNTERS] = &api->missing_counters,
-            [CALLBACKS] = &api->missing_callbacks,
-            [SASS] = &api->missing_sass,
+            [ACTIVITY] = &api->missing_activity,   [COUNTERS] = &api->missing_counters,
+            [CALLBACKS] = &api->missing_callbacks, [SASS] = &api->missing_sass,
+            [MANAGED] = &api->missing_managed,
         };
         const char **missing = missing_of[functions[i].set];
         if (*missing == NULL) {

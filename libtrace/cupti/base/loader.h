@@ -41,6 +41,7 @@ struct gmt_cupti_api {
     const char *missing_counters;
     const char *missing_callbacks;
     const char *missing_sass;
+    const char *missing_managed;
     char path[GMT_CUPTI_PATH_BYTES]; /* file that was loaded                                      */
 };
 

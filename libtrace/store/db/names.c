@@ -184,6 +184,35 @@ const char *gmt_name_own_work(unsigned work)
     return GMT_LOOK_UP(names, work, "setup");
 }
 
+const char *gmt_name_managed_kind(unsigned kind)
+{
+    static const char *const names[] = {
+#define NAME(id, name, counter) name,
+        GMT_MANAGED_KINDS(NAME)
+#undef NAME
+    };
+    return GMT_LOOK_UP(names, kind, NULL);
+}
+
+/* Numbers are those of cupti_activity.h: CUpti_ActivityUnifiedMemoryMigrationCause, ...AccessType, ...RemoteMapCause. */
+const char *gmt_name_managed_cause(unsigned kind, unsigned cause)
+{
+    static const char *const migrations[] = {NULL,       "user",     "coherence",
+                                             "prefetch", "eviction", "access_counters"};
+    static const char *const accesses[] = {NULL, "read", "write", "atomic", "prefetch"};
+    static const char *const maps[] = {NULL,     "coherence",     "thrashing",
+                                       "policy", "out_of_memory", "eviction"};
+    switch (kind) {
+    case GMT_MANAGED_H2D:
+    case GMT_MANAGED_D2H:
+    case GMT_MANAGED_D2D: return GMT_LOOK_UP(migrations, cause, NULL);
+    case GMT_MANAGED_GPU_FAULT:
+    case GMT_MANAGED_HOST_FAULT: return GMT_LOOK_UP(accesses, cause, NULL);
+    case GMT_MANAGED_REMOTE_MAP: return GMT_LOOK_UP(maps, cause, NULL);
+    default: return NULL;
+    }
+}
+
 const char *gmt_name_op_kind(unsigned kind)
 {
     static const char *const names[] = {

@@ -273,6 +273,7 @@ static const struct asked_table asked_tables[] = {
     {"launch_argument", false},
     {"launch_tensor_map", false},
     {"loss", false},
+    {"managed_op", false},
     {"memset", true},
     {"own_time", false},
     {"race", false},

@@ -389,6 +389,21 @@ CREATE TABLE device_op (                 -- CUPTI activity records, joined to ho
     call_id   INTEGER                    -- transfer.id, memset.id or launch.id; NULL: not joined
 );
 
+CREATE TABLE managed_op (                -- CUPTI's unified-memory records: faults and migrations of managed memory
+    id        INTEGER PRIMARY KEY,
+    kind      TEXT NOT NULL CHECK (kind IN ('h2d','d2h','host_fault','gpu_fault','thrashing','throttling','remote_map',
+              'd2d')),
+    start_ns  INTEGER NOT NULL,
+    end_ns    INTEGER,                   -- NULL: a moment (host_fault, thrashing, remote_map)
+    address   INTEGER NOT NULL,          -- of the page, or of the first one
+    bytes     INTEGER,                   -- NULL: faults and throttling
+    faults    INTEGER,                   -- gpu_fault: groups of faults of the page
+    src_device_id INTEGER, dst_device_id INTEGER,          -- from where, to where, who faulted; NULL: the host, or none
+    cause     TEXT CHECK (cause IN ('user','coherence','prefetch','eviction','access_counters','read','write','atomic',
+              'thrashing','policy','out_of_memory')),      -- of migrations, faults, remote maps; NULL: not known
+    pc        INTEGER                    -- host_fault: address of the instruction
+);
+
 CREATE TABLE device_gap (                -- times without device times: another user of CUPTI was at work
     id        INTEGER PRIMARY KEY,
     begin_ns  INTEGER NOT NULL,
@@ -568,6 +583,17 @@ FROM (SELECT id, 'device' AS place, kind, api_id, thread_id, context_id, stream_
              end_ns, stack_id, free_api_id, free_begin_ns, free_end_ns, free_stack_id FROM host_allocation) m
 LEFT JOIN api a ON a.id = m.api_id LEFT JOIN api f ON f.id = m.free_api_id
 LEFT JOIN context c ON c.id = m.context_id;
+
+-- Faults and migrations with the allocation that the page is of and the launch that ran meanwhile.
+CREATE VIEW v_managed_op AS
+SELECT m.id, m.kind, m.start_ns, m.end_ns, m.end_ns - m.start_ns AS duration_ns, m.address, m.bytes, m.faults,
+       m.src_device_id, m.dst_device_id, m.cause,
+       (SELECT a.id FROM allocation a WHERE a.address < m.address + coalesce(m.bytes, 4096)
+        AND m.address < a.address + a.bytes AND a.end_ns <= m.start_ns AND (a.free_end_ns IS NULL OR m.start_ns < a.free_end_ns)
+        ORDER BY a.address LIMIT 1) AS allocation_id,
+       (SELECT l.id FROM launch l WHERE l.device_start_ns <= m.start_ns AND m.start_ns < l.device_end_ns
+        ORDER BY l.begin_ns DESC LIMIT 1) AS launch_id
+FROM managed_op m;
 
 CREATE VIEW v_range AS
 SELECT r.id, r.kind, r.thread_id, t.name AS thread, d.text AS domain, n.text AS name, r.begin_ns,

@@ -63,6 +63,43 @@ int gmt_ingest_device_op(struct gmt_ingest *ingest, const struct gmt_spool_recor
     return gmt_ingest_step(&row);
 }
 
+/* The other processor of one that is not the host. */
+static void put_processor(struct gmt_binder *row, uint32_t id)
+{
+    gmt_put_known(row, id != GMT_MANAGED_HOST ? (int64_t)id : -1);
+}
+
+int gmt_ingest_managed_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_managed_op *op = record->data;
+    const char *kind = gmt_name_managed_kind(op->kind);
+    bool faults = op->kind == GMT_MANAGED_GPU_FAULT, host = op->kind == GMT_MANAGED_HOST_FAULT;
+    if (kind == NULL) {
+        return gmt_ingest_loss(ingest, "corrupt record", "managed memory", 1);
+    }
+    gmt_ingest_saw(ingest, op->end_ns > op->start_ns ? op->end_ns : op->start_ns);
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_MANAGED_OP);
+    gmt_put_name(&row, kind);
+    gmt_put_unsigned(&row, op->start_ns);
+    gmt_put_or_null(&row, op->end_ns);
+    gmt_put_bits(&row, op->address);
+    if (faults || host || op->kind == GMT_MANAGED_THROTTLING) {
+        gmt_put_null(&row);
+    } else {
+        gmt_put_bytes(&row, op->value);
+    }
+    gmt_put_or_null(&row, faults ? op->value : 0);
+    put_processor(&row, op->src);
+    put_processor(&row, op->dst);
+    gmt_put_name(&row, gmt_name_managed_cause(op->kind, op->cause));
+    if (host && op->value != 0) {
+        gmt_put_bits(&row, op->value);
+    } else {
+        gmt_put_null(&row);
+    }
+    return gmt_ingest_step(&row);
+}
+
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_device_gap *gap = record->data;

@@ -78,6 +78,7 @@ int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_rec
 int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_managed_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

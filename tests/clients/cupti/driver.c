@@ -21,6 +21,14 @@ void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t by
     }
 }
 
+void standin_cupti_page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns)
+{
+    const struct standin_copy *copy = atomic_load(&served);
+    if (copy != NULL) {
+        copy->page(counter, ns);
+    }
+}
+
 bool standin_cupti_enabled(CUpti_ActivityKind kind)
 {
     const struct standin_copy *copy = atomic_load(&served);

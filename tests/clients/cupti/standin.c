@@ -20,12 +20,15 @@
 #if STANDIN_VERSION >= 130000
 typedef CUpti_ActivityKernel10 kernel_record;
 typedef CUpti_ActivityMemcpy6 copy_record;
+typedef CUpti_ActivityUnifiedMemoryCounter3 managed_record;
 #elif STANDIN_VERSION >= 22
 typedef CUpti_ActivityKernel9 kernel_record;
 typedef CUpti_ActivityMemcpy5 copy_record;
+typedef CUpti_ActivityUnifiedMemoryCounter2 managed_record;
 #else
 typedef CUpti_ActivityKernel8 kernel_record;
 typedef CUpti_ActivityMemcpy5 copy_record;
+typedef CUpti_ActivityUnifiedMemoryCounter2 managed_record;
 #endif
 
 #define KINDS 256u
@@ -61,11 +64,12 @@ void standin_note(const char *function)
 
 static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
 static bool is_enabled(CUpti_ActivityKind kind);
+static void page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns);
 
 bool standin_is_served(void)
 {
     static const struct standin_copy copy = {work, is_enabled, standin_ranges,
-                                             standin_call_in_range};
+                                             standin_call_in_range, page};
     return standin_attach(&copy);
 }
 /* For what asks the driver. */
@@ -252,6 +256,28 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t 
     return leave(result);
 }
 
+/* STANDIN_CUPTI_NO_MANAGED: the platform has no such counters. */
+static bool counts[32];
+CUptiResult
+cuptiActivityConfigureUnifiedMemoryCounter(CUpti_ActivityUnifiedMemoryCounterConfig *config,
+                                           uint32_t count)
+{
+    ENTER_SERVED()
+    if (getenv("STANDIN_CUPTI_NO_MANAGED") != NULL) {
+        return CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED;
+    }
+    pthread_mutex_lock(&lock);
+    CUptiResult result = config != NULL && count != 0 ? CUPTI_SUCCESS
+                                                      : CUPTI_ERROR_INVALID_PARAMETER;
+    for (uint32_t i = 0; result == CUPTI_SUCCESS && i < count; i++) {
+        /* Of a CUPTI of CUDA 11, in which copies between devices were not counted. */
+        bool known = (unsigned)config[i].kind < (STANDIN_VERSION >= 22 ? 9u : 5u);
+        result = known && config[i].kind != 0 ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+        counts[(unsigned)config[i].kind % 32] = known && config[i].enable != 0;
+    }
+    return leave(result);
+}
+
 static bool is_enabled(CUpti_ActivityKind kind)
 {
     pthread_mutex_lock(&lock);
@@ -317,6 +343,7 @@ static size_t size_of(CUpti_ActivityKind kind)
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: return sizeof(kernel_record);
     case CUPTI_ACTIVITY_KIND_MEMCPY: return sizeof(copy_record);
     case CUPTI_ACTIVITY_KIND_MEMSET: return sizeof(CUpti_ActivityMemset4);
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER: return sizeof(managed_record);
     default: return 0;
     }
 }
@@ -416,6 +443,21 @@ static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_
         fill_copy(record, bytes_or_blocks);
     } else if (record != NULL) {
         fill_memset(record, bytes_or_blocks);
+    }
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns)
+{
+    pthread_mutex_lock(&lock);
+    bool on = kinds[CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER] &&
+              counts[(unsigned)counter->counterKind % 32];
+    managed_record *record = on ? room_for(sizeof *record) : NULL;
+    if (record != NULL) {
+        memcpy(record, counter, sizeof *record);
+        record->kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+        record->end = now_ns();
+        record->start = record->end - ns;
     }
     (void)pthread_mutex_unlock(&lock);
 }

@@ -14,6 +14,8 @@
 
 /* Beside CUPTI's own functions. `kind` has just been done by the device; recorded if it is switched on. */
 void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+/* Something has happened to a page of managed memory, and took `ns`: `counter` but for its times. */
+void standin_cupti_page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns);
 bool standin_cupti_enabled(CUpti_ActivityKind kind);
 /* Ranges measured so far. */
 unsigned standin_cupti_ranges(void);
@@ -27,6 +29,7 @@ struct standin_copy {
     bool (*enabled)(CUpti_ActivityKind kind);
     unsigned (*ranges)(void);
     void (*call_in_range)(void (*function)(void));
+    void (*page)(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns);
 };
 bool standin_attach(const struct standin_copy *copy);
 
