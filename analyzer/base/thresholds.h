@@ -135,6 +135,15 @@
 #define GMT_CYCLES_MIN_NS 20e3
 #define GMT_CYCLES_MIN_CLASSES 3
 
+/*
+ * Page faults of managed memory (managed_ops.h). While they go on a kernel repeats its accesses between two of them.
+ */
+#define GMT_FAULT_GAP_NS 20000
+/* What recording each of them adds to it: 25 ms for 6,000 to 9,000 of them (H200; docs/cupti-notes.md). */
+#define GMT_FAULT_RECORD_NS 3500.0
+/* Pages that move to the device so many times do not come for their first touch. */
+#define GMT_MANAGED_AGAIN 2.0
+
 /* Combining times of resources: t = (sum t_u^p)^(1/p); p = 3 fits the stride series within 5 %. */
 #define GMT_OVERLAP_EXPONENT 3.0
 /* Sectors per ideal sector from which accesses are strided; below it they are misaligned. */

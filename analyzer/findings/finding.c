@@ -122,6 +122,10 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
     if (finding != NULL && finding->part == NULL) {
         finding->part = class_shape(analysis, class);
     }
+    if (finding != NULL) {
+        finding->kernels++;
+        finding->faulting += class->is_faults;
+    }
     gmt_finding_claim(analysis, finding, class->modelled);
     if (class->in_graphs > 0) {
         add_evidence(finding, "launches_in_graphs", "count", (double)class->in_graphs);
@@ -372,9 +376,22 @@ void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding
     }
 }
 
+/* A kernel that waits for pages of managed memory shows nothing of what its own work costs. */
+static void leave_to_faults(const struct gmt_analysis *analysis, struct gmt_finding *finding)
+{
+    if (finding->faulting == 0 || finding->faulting < finding->kernels ||
+        analysis->rule->prices_faults || finding->severity != GMT_SEVERITY_NOTE) {
+        return;
+    }
+    finding->saving = (struct gmt_saving){NAN, NAN, NAN, NAN};
+    finding->note_why = "the kernel's time is page faults of managed memory (GM114)";
+}
+
 void gmt_finding_file(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
     struct gmt_report *report = analysis->report;
+
+    leave_to_faults(analysis, finding);
 
     if (isfinite(finding->saving.best_ns) && !analysis->timeline->modelled) {
         finding->saving.share = share_of_wall(analysis, finding->saving.best_ns);

@@ -25,6 +25,8 @@ struct gmt_rule {
     enum gmt_touches touches;
     /* It is about the code of a kernel, or the shape of its launch: only who wrote the kernel can change that. */
     bool about_code;
+    /* It is about page faults of managed memory: of kernels whose time they are, no other rule has a price. */
+    bool prices_faults;
     /*
      * PASS, NOT_APPLICABLE, or COULD_NOT_CHECK as given by gmt_could_not. Findings that were
      * emitted make FAIL of any of them.

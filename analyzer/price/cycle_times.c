@@ -32,7 +32,8 @@ static double clock_of_trace(const struct gmt_timeline *tl)
         const struct gmt_tl_class *class = &tl->classes[i];
         double cycles = cycles_of(class);
 
-        if (class->timed > 0 && class->median_ns >= GMT_CYCLES_MIN_NS && isfinite(cycles)) {
+        if (class->timed > 0 && !(class->faults_ns > 0) && class->median_ns >= GMT_CYCLES_MIN_NS &&
+            isfinite(cycles)) {
             clocks[n++] = cycles / (class->median_ns - GMT_CYCLES_EDGE_NS);
         }
     }
@@ -66,13 +67,15 @@ void gmt_cycle_times(struct gmt_timeline *tl, const struct gmt_model *model)
             continue;
         }
         double ns = cycles / clock + GMT_CYCLES_EDGE_NS;
+        double faults_ns = class->faults_ns / fmax(1, (double)class->alone);
         /* No kernel took longer than the run: such counters, or such a clock, are damaged. */
         if (!(ns * (double)class->launches <= gmt_timeline_recorded_ns(tl))) {
             continue;
         }
-        class->median_ns = ns;
+        class->median_ns = fmax(0, ns - faults_ns);
         class->total_ns = class->median_ns * (double)class->launches;
         class->by_cycles = true;
+        class->is_faults = class->faults_ns > 0 && class->faults_ns >= class->total_ns;
     }
 }
 

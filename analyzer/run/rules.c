@@ -21,6 +21,7 @@
     X(gmt_rule_host_staged_peer_copy) \
     X(gmt_rule_mapped_candidate) \
     X(gmt_rule_mapped_misuse) \
+    X(gmt_rule_managed_thrash) \
     X(gmt_rule_host_step) \
     X(gmt_rule_pitch_ignored) \
     X(gmt_rule_redundant_download) \

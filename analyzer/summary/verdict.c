@@ -155,9 +155,9 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
     row->launches = class->launches;
     row->in_graphs = class->in_graphs + class->steps;
     row->measured = class->measured;
-    row->device_ns = class->total_ns;
+    row->device_ns = gmt_class_device_ns(class);
     row->by_cycles = class->by_cycles;
-    row->share = class->total_ns / gmt_timeline_wall_ns(tl);
+    row->share = row->device_ns / gmt_timeline_wall_ns(tl);
     row->load_efficiency = efficiency(gmt_access_of_loads(class));
     row->store_efficiency = efficiency(gmt_access_of_stores(class));
     row->shared_ways = fmax(ways(gmt_shared_loads(class)), ways(gmt_shared_stores(class)));
@@ -188,8 +188,8 @@ static void fill_kernels(const struct gmt_timeline *tl, struct gmt_report *repor
         report->measured_classes += class->measured > 0;
         report->measured_launches += (uint64_t) class->measured;
         if (!isnan(class->total_ns)) {
-            report->kernel_ns = isnan(report->kernel_ns) ? class->total_ns
-                                                         : report->kernel_ns + class->total_ns;
+            report->kernel_ns = (isnan(report->kernel_ns) ? 0 : report->kernel_ns) +
+                                gmt_class_device_ns(class);
         }
         row = GMT_PUSH(report->arena, report->kernels, report->kernel_count);
         if (row != NULL) {

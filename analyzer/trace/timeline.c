@@ -9,6 +9,7 @@
 
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/graph_kernels.h"
+#include "analyzer/trace/managed_ops.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/timeline_part.h"
 #include "libtrace/base/progress.h"
@@ -324,6 +325,8 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->kernel_busy);
     gmt_cover_forget_kernels(tl);
     free(tl->own);
+    free(tl->managed);
+    free(tl->faults);
     free(tl->pending);
     free(tl->stack_sites);
     gmt_arena_free(&tl->strings);

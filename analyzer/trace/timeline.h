@@ -40,6 +40,7 @@ struct gmt_tl_call {
 
 struct gmt_cover;
 struct gmt_query;
+struct gmt_tl_managed_op;
 
 struct gmt_tl_copy {
     struct gmt_tl_call call;
@@ -61,6 +62,7 @@ struct gmt_tl_copy {
 struct gmt_tl_launch {
     struct gmt_tl_call call;
     int64_t device_start_ns, device_end_ns;
+    double faults_ns;                  /* of that: page faults of managed memory (managed_ops.h) */
     int32_t argument_set;              /* 0: none or unknown */
     int32_t class_index;               /* -1: graph or unknown */
     int32_t kernel;                    /* launch.kernel_id, -1: none */
@@ -115,9 +117,12 @@ struct gmt_tl_class {
     int64_t beside; /* of in_graphs: while another kernel of a graph ran */
     int64_t measured, timed;
     int64_t repeated; /* of those measured */
-    double median_ns; /* of launches that were not measured; NAN: no device time at all */
+    /* Of launches that were not measured, without page faults of managed memory; NAN: no device time at all. */
+    double median_ns;
     bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
     double total_ns;  /* median x launches: what the program spends there untraced */
+    double faults_ns; /* page faults of managed memory, in all launches that are in the trace; 0 */
+    bool is_faults;   /* they are most of its time: only GM114 prices that */
     struct gmt_interval modelled;      /* gmt_timeline.modelled: all its launches, in a row */
     const struct gmt_tl_class *priced; /* ... and itself with modelled hardware counters; NULL */
     double load_sites; /* of such a one: instructions that load global memory; 0: not known */
@@ -188,6 +193,11 @@ struct gmt_timeline {
     struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
     double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
+    struct gmt_tl_managed_op *managed; /* by start */
+    size_t managed_count;
+    bool has_managed_ops;        /* the trace has a place for them */
+    struct gmt_interval *faults; /* merged: a kernel that ran waited for managed memory */
+    size_t fault_count;
     struct gmt_tl_pending *pending;
     size_t pending_count;
     struct gmt_tl_stack_site *stack_sites; /* sorted by stack id */
@@ -232,6 +242,12 @@ uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id
 static inline bool gmt_timeline_is_untimed(const struct gmt_timeline *timeline)
 {
     return timeline->simulated && !timeline->modelled;
+}
+
+/* Device time of all launches, page faults included; NAN: not known. */
+static inline double gmt_class_device_ns(const struct gmt_tl_class *class)
+{
+    return class->total_ns + class->faults_ns;
 }
 
 /* What prices are computed with: the class, or the same with modelled counters of the hardware. */

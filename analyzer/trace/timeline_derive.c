@@ -6,6 +6,7 @@
 
 #include "analyzer/base/sort.h"
 #include "analyzer/trace/cover.h"
+#include "analyzer/trace/managed_ops.h"
 #include "analyzer/trace/timeline.h"
 
 /* All rows start with struct gmt_tl_call. */
@@ -70,6 +71,31 @@ static int compare_int64(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+/* Time without faults, which are added to the class. */
+static int64_t without_faults(struct gmt_tl_class *class, int64_t ns, double faults_ns)
+{
+    class->faults_ns += faults_ns;
+    return ns - (int64_t)faults_ns;
+}
+
+/* What is left of a kernel is too little to reason with. */
+static void judge_faults(const struct gmt_timeline *tl)
+{
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_launch *launch = &tl->launches[i];
+
+        if (launch->class_index >= 0 && launch->device_end_ns == GMT_NO_TIME) {
+            tl->classes[launch->class_index].faults_ns += launch->faults_ns;
+        }
+    }
+    for (size_t c = 0; c < tl->class_count; c++) {
+        struct gmt_tl_class *class = &tl->classes[c];
+        double own_ns = isnan(class->total_ns) ? 0 : class->total_ns;
+
+        class->is_faults = class->faults_ns > 0 && class->faults_ns >= own_ns;
+    }
+}
+
 /* Median over launches with a device time, in graphs too, per class, and the sums that follow. */
 static int derive_kernel_times(struct gmt_timeline *tl)
 {
@@ -109,7 +135,11 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         }
         first[c] = at;
         for (int64_t i = 0; i < class->in_graphs; i++) {
-            times[at++] = class->nodes[i].device_end_ns - class->nodes[i].device_start_ns;
+            struct gmt_interval ran = {class->nodes[i].device_start_ns,
+                                       class->nodes[i].device_end_ns};
+
+            times[at++] = without_faults(class, ran.end_ns - ran.begin_ns,
+                                         gmt_faults_within(tl, ran));
         }
         at += (size_t) class->timed;
         class->timed = class->in_graphs;
@@ -121,8 +151,8 @@ static int derive_kernel_times(struct gmt_timeline *tl)
             continue;
         }
         struct gmt_tl_class *class = &tl->classes[launch->class_index];
-        times[first[launch->class_index] + (size_t) class->timed++] = launch->device_end_ns -
-                                                                      launch->device_start_ns;
+        times[first[launch->class_index] + (size_t) class->timed++] = without_faults(
+            class, launch->device_end_ns - launch->device_start_ns, launch->faults_ns);
     }
     for (size_t c = 0; c < tl->class_count; c++) {
         struct gmt_tl_class *class = &tl->classes[c];
@@ -137,6 +167,7 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         class->median_ns = ((double)mine[below] + (double)mine[above]) / 2;
         class->total_ns = class->median_ns * (double)class->launches;
     }
+    judge_faults(tl);
     rc = 0;
 out:
     free(times);
@@ -283,8 +314,11 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
     sort_calls(tl->copies, tl->copy_count, sizeof(*tl->copies));
     sort_calls(tl->launches, tl->launch_count, sizeof(*tl->launches));
     sort_calls(tl->allocations, tl->allocation_count, sizeof(*tl->allocations));
-    int rc = derive_kernel_times(tl);
+    int rc = gmt_managed_ops_load(tl);
 
+    if (rc == 0) {
+        rc = derive_kernel_times(tl);
+    }
     if (rc == 0) {
         rc = derive_launch_ids(tl);
     }

@@ -202,6 +202,7 @@ struct gmt_finding {
     size_t part_count;
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
+    unsigned kernels, faulting; /* classes that it is about; of these, whose time is page faults */
     char fingerprint[17]; /* stable over runs, builds and line numbers: findings/fingerprints.h */
     char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
     bool modelled;           /* its times are of no device that ran it (gmt_report.modelled)     */

@@ -26,6 +26,7 @@ static const struct {
     {"GM110", "", {"67108864", ""}},
     {"GM111", "", {"cudaHostAlloc(&host, 16777216,", "work<<<"}},
     {"GM112", "", {"16777216", "work<<<100000, 256"}},
+    {"GM114", "", {"cudaMemPrefetchAsync(data, 16777216, device", "work<<<100000, 256"}},
     {"GM115", "", {"4194304", ""}},
     {"GM116", "", {"4004, 512,", "pitch is 4096"}},
     {"GM117", "", {"cudaMemcpy(host, device, 16777216,", "10 times"}},

@@ -105,8 +105,8 @@ static void page(uint8_t kind, uint32_t cause, uint64_t value)
 Test(ingest_side, stores_what_happened_to_managed_memory)
 {
     gmt_fixture_process(&fixture, 0, 4000);
-    for (uint8_t kind = 0; kind < GMT_MANAGED_KIND_COUNT; kind++) {
-        page(kind, kind == GMT_MANAGED_D2H ? 99 : 2, 7);
+    for (unsigned kind = 0; kind < GMT_MANAGED_KIND_COUNT; kind++) {
+        page((uint8_t)kind, kind == GMT_MANAGED_D2H ? 99 : 2, 7);
     }
     page(GMT_MANAGED_KIND_COUNT, 1, 7);
     ingest();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cupticlient managed N: two managed allocations, whose pages go to and fro, and N faults of the device. */
+/* cupticlient managed_taken: faults before, while and after the program has CUPTI for itself. cupticlient managed N: two managed allocations, whose pages go to and fro, and N faults of the device. */
 #include "profiler.h"
 
 #include <unistd.h>
@@ -26,6 +26,30 @@ static void page(CUpti_ActivityUnifiedMemoryCounterKind kind, CUdeviceptr addres
 #define KIND(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_##name
 #define CAUSE(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_MIGRATION_CAUSE_##name
 #define ACCESS(name) CUPTI_ACTIVITY_UNIFIED_MEMORY_ACCESS_TYPE_##name
+
+static void fault(CUdeviceptr address)
+{
+    page(KIND(GPU_PAGE_FAULT), address, 1, DEVICE, 0, ACCESS(READ));
+}
+
+int scenario_managed_taken(long n)
+{
+    CUdeviceptr memory;
+    (void)n;
+    start();
+    load_cupti();
+    CHECK(cu.cuMemAllocManaged(&memory, 3 * PAGE_BYTES, CU_MEM_ATTACH_GLOBAL));
+    fault(memory);
+    profile_on();
+    work(5);
+    fault(memory + PAGE_BYTES); /* while the program has CUPTI, which did not ask for it */
+    profile_off();
+    report("taken");
+    work(5);
+    fault(memory + 2 * PAGE_BYTES);
+    CHECK(cu.cuMemFree(memory));
+    return 0;
+}
 
 int scenario_managed(long n)
 {
