@@ -5,6 +5,14 @@
 
 #define PITCH_ALIGNMENT ((size_t)512)
 
+/* What frees waits for all work, and says what went wrong in it. */
+static CUresult wait_for_all(void)
+{
+    struct sim_context *context = sim_current();
+    sim_order_drain();
+    return context != NULL ? sim_fault(context, true) : CUDA_SUCCESS;
+}
+
 static CUresult allocate(enum sim_kind kind, size_t bytes, unsigned flags, CUdeviceptr *out)
 {
     void *start;
@@ -99,8 +107,8 @@ CUresult sim_cuMemHostRegister(void *p, size_t bytesize, unsigned int Flags)
 
 CUresult sim_cuMemHostUnregister(void *p)
 {
-    sim_order_drain();
-    return sim_heap_free((uintptr_t)p, SIM_MEM_REGISTERED);
+    CUresult result = wait_for_all();
+    return result != CUDA_SUCCESS ? result : sim_heap_free((uintptr_t)p, SIM_MEM_REGISTERED);
 }
 
 CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
@@ -109,8 +117,10 @@ CUresult sim_cuMemFree_v2(CUdeviceptr dptr)
     if (result != CUDA_SUCCESS || dptr == 0) {
         return result;
     }
-    sim_order_drain();
-    return sim_heap_free((uintptr_t)dptr, SIM_MEM_DEVICE | SIM_MEM_MANAGED);
+    result = wait_for_all();
+    return result != CUDA_SUCCESS
+               ? result
+               : sim_heap_free((uintptr_t)dptr, SIM_MEM_DEVICE | SIM_MEM_MANAGED);
 }
 
 CUresult sim_cuMemFree(CUdeviceptr_v1 dptr)
@@ -123,8 +133,8 @@ CUresult sim_cuMemFreeHost(void *p)
     if (p == NULL) {
         return CUDA_SUCCESS;
     }
-    sim_order_drain();
-    return sim_heap_free((uintptr_t)p, SIM_MEM_PINNED);
+    CUresult result = wait_for_all();
+    return result != CUDA_SUCCESS ? result : sim_heap_free((uintptr_t)p, SIM_MEM_PINNED);
 }
 
 /* Either pointer may be NULL, as the driver allows. */

@@ -90,6 +90,27 @@ Test(sim_driver_faults, stay_in_their_context)
     FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&memory, 256));
 }
 
+/* They wait for all work. */
+Test(sim_driver_faults, are_returned_by_what_frees)
+{
+    static char registered[256];
+    sim_start(1);
+    for (int i = 0; i < 3; i++) {
+        CUcontext context;
+        CUdeviceptr memory;
+        void *locked;
+        OK(cuCtxCreate(&context, NULL, 0, 0));
+        OK(cuMemAlloc(&memory, 256));
+        OK(cuMemHostAlloc(&locked, 256, 0));
+        OK(cuMemHostRegister(registered, sizeof registered, 0));
+        OK(store_to(16));
+        FAILS(CUDA_ERROR_ILLEGAL_ADDRESS, i == 0   ? cuMemFree(memory)
+                                          : i == 1 ? cuMemFreeHost(locked)
+                                                   : cuMemHostUnregister(registered));
+        OK(cuCtxDestroy(context));
+    }
+}
+
 Test(sim_driver_faults, each_kind_has_its_error)
 {
     CUcontext context;
