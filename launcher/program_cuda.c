@@ -105,6 +105,7 @@ static bool finds_other(const struct gmt_elf *image, const char *program, const 
 static bool is_hooked(const char *name)
 {
     static const char *const hooks[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
 #define GMT_HOOK(symbol, family, runtime, traits, ...) #symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK

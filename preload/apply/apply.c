@@ -114,6 +114,16 @@ void gmt_apply_start(void)
     if (gmt_apply_on[GMT_FIX_CARVE_OUT]) {
         gmt_apply_install_launches();
     }
+    if (gmt_apply_on[GMT_FIX_BLOCK_CACHE] || gmt_apply_on[GMT_FIX_PINNED_CACHE]) {
+        gmt_apply_install_contexts();
+        gmt_apply_install_shown();
+    }
+    if (gmt_apply_on[GMT_FIX_BLOCK_CACHE]) {
+        gmt_apply_install_block_cache();
+    }
+    if (gmt_apply_on[GMT_FIX_PINNED_CACHE]) {
+        gmt_apply_install_pinned_cache();
+    }
     if (gmt_apply_watches) {
         gmt_apply_install_watch();
     }

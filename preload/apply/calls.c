@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "libtrace/threads/cancellation.h"
+#include "preload/apply/cache.h"
 #include "preload/apply/copy.h"
 #include "preload/apply/state.h"
 
@@ -29,6 +30,8 @@ static CUresult run_copy(struct gmt_copy *copy)
     }
     is_inside = true;
     struct gmt_cancellation of_program = gmt_cancellation_hold();
+    gmt_cache_named(copy->dst);
+    gmt_cache_named(copy->src);
     if (!gmt_apply_on[GMT_FIX_PAGEABLE_STAGING] || !gmt_staging_copy(copy, &result)) {
         gmt_cancellation_allow(of_program);
         result = copy->pass(copy, 0);
@@ -90,6 +93,7 @@ COPY_ASYNC(cuMemcpyAsync_ptsz, GMT_COPY_UNKNOWN, CUdeviceptr, CUdeviceptr, OWN)
     static CUresult apply_##SYMBOL PARAMETERS \
     { \
         atomic_fetch_add(&gmt_apply_captures, 1); \
+        gmt_cache_let_begin(); \
         CUresult result = ((CUresult(*) PARAMETERS)real[GMT_HOOK_##SYMBOL])ARGUMENTS; \
         if (result != CUDA_SUCCESS) { \
             atomic_fetch_sub(&gmt_apply_captures, 1); \
@@ -136,12 +140,18 @@ END(cuStreamEndCapture_ptsz, OWN)
     static CUresult apply_##SYMBOL(CUcontext context) \
     { \
         gmt_staging_context_ends(context, 0); \
-        return ((CUresult(*)(CUcontext))real[GMT_HOOK_##SYMBOL])(context); \
+        gmt_cache_context_ends(); \
+        CUresult result = ((CUresult(*)(CUcontext))real[GMT_HOOK_##SYMBOL])(context); \
+        if (result == CUDA_SUCCESS) { \
+            gmt_contexts_destroyed(context); \
+        } \
+        return result; \
     }
 #define RESET(SYMBOL) \
     static CUresult apply_##SYMBOL(CUdevice device) \
     { \
         gmt_staging_context_ends(NULL, device); \
+        gmt_cache_context_ends(); \
         return ((CUresult(*)(CUdevice))real[GMT_HOOK_##SYMBOL])(device); \
     }
 /* The last release of a primary context destroys it. */
@@ -155,6 +165,7 @@ END(cuStreamEndCapture_ptsz, OWN)
                 CUDA_SUCCESS || \
             active == 0) { \
             gmt_staging_context_ends(NULL, device); \
+            gmt_cache_context_ended(); \
         } \
         return result; \
     }

@@ -18,6 +18,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/layout.h"
 #include "libtrace/record/spool.h"
+#include "preload/apply/apply.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
 #include "preload/recording/enter.h"
@@ -53,7 +54,8 @@
             .at = GMT_GUARD_HERE, \
         }; \
         if (!gmt_guard_enter(GMT_GUARD_TO_RECORD, call.at, &call.at)) { \
-            return real ARGUMENTS; \
+            CUresult passed = real ARGUMENTS; \
+            return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
         } \
         gmt_hold_pass(GMT_HOOK_##SYMBOL); \
         gmt_guard.hook = GMT_HOOK_##SYMBOL + 1; \
@@ -75,6 +77,22 @@
         AFTER; \
         gmt_guard_leave(); \
         return call.result; \
+    }
+
+/* One that only fixes look at: nothing is recorded. */
+#define GMT_DEFINE_PASSING(SYMBOL, PARAMETERS, ARGUMENTS) \
+    CUresult SYMBOL PARAMETERS; \
+    GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
+    { \
+        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
+        if (__builtin_expect(real == NULL, 0)) { \
+            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL); \
+            if (real == NULL) { \
+                return CUDA_ERROR_NOT_SUPPORTED; \
+            } \
+        } \
+        CUresult passed = real ARGUMENTS; \
+        return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
     }
 
 /*

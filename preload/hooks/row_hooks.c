@@ -33,4 +33,7 @@
         gmt_hook_call_record(GMT_REC_CALL, &call, bytes); \
     })
 
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, parameters, arguments) \
+    GMT_DEFINE_PASSING(symbol, parameters, arguments)
+
 #include "preload/driver/hooks.def"

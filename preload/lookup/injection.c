@@ -135,6 +135,9 @@ static size_t choose(uint32_t *callbacks)
     size_t count = 0;
     for (unsigned id = 0; id < GMT_HOOK_COUNT; id++) {
         const struct gmt_reported_hook *hook = &gmt_reported_hooks[id];
+        if (hook->callbacks == NULL) {
+            continue; /* it is not recorded */
+        }
         if (hook->callbacks->parameter_bytes == 0 ||
             hook->callbacks->parameter_bytes == hook->parameter_bytes) {
             hook_of[hook->callback] = (uint16_t)(id + 1);

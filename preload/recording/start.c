@@ -66,6 +66,8 @@ static void write_names(void)
         const char *symbol, *runtime;
         enum gmt_call_family family;
     } apis[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, \
+                            ...) /* the last ones: the others keep their numbers */
 #define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, runtime, GMT_FAMILY_##family},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK

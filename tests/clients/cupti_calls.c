@@ -26,6 +26,7 @@ static const struct {
     const char *name;
     CUpti_CallbackId id;
 } functions[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
 #define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, CUPTI_DRIVER_TRACE_CBID_##symbol},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK

@@ -8,6 +8,7 @@
  *   managed   it has managed memory       locked   it copies into page-locked memory, and waits for the stream
  *   event     ... and waits for an event  killed   it is ended by SIGKILL
  *   nothing   it makes no CUDA call       forks    a child does it first
+ *   pins      it page-locks memory again and again
  *   kernel    it launches kernels, one with shared memory and one without
  *   gone      memory that a copy goes to is gone with its context before anybody waits, managed memory is copied to, streams end
  */
@@ -97,6 +98,18 @@ static void copy_locked(void)
     OK(cuMemFreeHost(host));
 }
 
+/* The same size and flags, other ones, and by the other function. */
+static void pin(void)
+{
+    void *host;
+    for (unsigned turn = 0; turn < 6; turn++) {
+        OK(turn < 5 ? cuMemHostAlloc(&host, BYTES, turn == 4 ? CU_MEMHOSTALLOC_PORTABLE : 0)
+                    : cuMemAllocHost(&host, BYTES));
+        memset(host, 1, BYTES);
+        OK(cuMemFreeHost(host));
+    }
+}
+
 /* Nothing of this may be read later. */
 static void lose(void)
 {
@@ -171,6 +184,9 @@ int main(int argc, char **argv)
     }
     if (is("kernel")) {
         launch();
+    }
+    if (is("pins")) {
+        pin();
     }
     if (is("gone")) {
         lose();

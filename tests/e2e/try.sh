@@ -58,13 +58,27 @@ said killed 'compared: 4 copies to the host'
 tries nothing 125 nothing
 said nothing 'made no CUDA call'
 
+# Memory that is freed and allocated again.
+fix=block-cache
+tries cached 3 copies
+said cached 'block-cache: applied to 3 allocations, 12.0 MiB'
+said cached 'not applied to 1 allocation, 4.00 MiB: no freed memory of that size and kind is kept'
+said cached 'compared: 4 copies to the host, 16.0 MiB; the exit status and standard output'
+fix=pinned-cache
+tries pins 3 pins
+said pins 'pinned-cache: applied to 3 allocations, 12.0 MiB'
+said pins 'not applied to 3 allocations, 12.0 MiB: no freed memory of that size and kind is kept'
+fix=pageable-staging
+
 # By rule and by name; what there is no fix for is refused before the program runs.
 fix=
 tries by_rule 3 copies GM103
 equal "by rule" 1 "$(grep -c '^fix' by_rule.plan)"
+tries by_rules 3 copies GM201 GM207
+equal "by rules" "block-cache pinned-cache" "$(sed -nE 's/^fix (\S+) .*/\1/p' by_rules.plan | sort | xargs)"
 # Without one of both all are tried: together, then each by itself.
 tries every 3 kernel
-equal "all fixes" "carve-out pageable-staging pool-threshold wait-policy" "$(sed -nE 's/^fix (\S+) .*/\1/p' every.plan | sort | xargs)"
+equal "all fixes" "block-cache carve-out pageable-staging pinned-cache pool-threshold wait-policy" "$(sed -nE 's/^fix (\S+) .*/\1/p' every.plan | sort | xargs)"
 said every 'carve-out: applied to 1 kernel'
 said every 'not applied to 1 kernel: the kernel uses no shared memory'
 said every 'wait-policy: applied to 1 device'

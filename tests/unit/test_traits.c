@@ -16,6 +16,7 @@ static const struct {
     enum gmt_call_family family;
     uint32_t traits;
 } rows[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
 #define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, GMT_FAMILY_##family, traits},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK

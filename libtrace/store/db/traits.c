@@ -14,6 +14,7 @@ uint32_t gmt_traits_of(const char *name, size_t bytes)
         const char *name;
         uint32_t traits;
     } functions[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
 #define GMT_HOOK(symbol, family, runtime, traits, ...) {#symbol, traits},
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK

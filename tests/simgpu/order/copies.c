@@ -7,44 +7,19 @@
  */
 #include <cuda.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "counts.h"
-#include "preload/apply/note.h"
+#include "harness.h"
 
 #define LANES 5
 #define LARGE ((size_t)4 << 20)
 #define STEPS 60
 
-static unsigned program, seed;
 static bool is_large;
-
-static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void fail(const char *format, ...)
-{
-    va_list arguments;
-    fprintf(stderr, "FAIL: program %u, seed %u: ", program, seed);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    _exit(1);
-}
-
-static void ok(CUresult result, const char *call, int line)
-{
-    if (result != CUDA_SUCCESS) {
-        fail("line %d: %s: error %d", line, call, (int)result);
-    }
-}
-#define OK(call) ok((call), #call, __LINE__)
 
 /* A stream and the memory that only it uses. */
 struct lane {
@@ -72,8 +47,7 @@ static size_t bytes_of_lane = 4096;
 
 static unsigned draw(struct actor *a, unsigned bound)
 {
-    a->random = a->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)((a->random >> 33) % bound);
+    return harness_draw(&a->random, bound);
 }
 
 static void fill(struct actor *a, uint8_t *at, size_t bytes)
@@ -82,15 +56,6 @@ static void fill(struct actor *a, uint8_t *at, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         at[i] = value;
         value = (uint8_t)(value + step);
-    }
-}
-
-static void same(const uint8_t *found, const uint8_t *expected, size_t bytes, const char *what)
-{
-    for (size_t i = 0; i < bytes; i++) {
-        if (found[i] != expected[i]) {
-            fail("%s: byte %zu of %zu is %u, expected %u", what, i, bytes, found[i], expected[i]);
-        }
     }
 }
 
@@ -109,11 +74,7 @@ static void open_lane(struct lane *lane, CUstream stream, bool is_free)
 static void open_all(void)
 {
     CUstream stream;
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&context, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&context, 0, 0));
-#endif
+    context = harness_new_context();
     OK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     open_lane(&lanes[0], CU_STREAM_LEGACY, false);
     open_lane(&lanes[1], CU_STREAM_PER_THREAD, false);
@@ -190,7 +151,7 @@ static void download(struct actor *a, struct lane *lane)
         OK(cuMemcpy((CUdeviceptr)(uintptr_t)lane->host, from, r.bytes));
         break;
     }
-    same(lane->host, lane->model + r.from, r.bytes, "download");
+    harness_same(lane->host, lane->model + r.from, r.bytes, "download");
 }
 
 static void work(struct actor *a, struct lane *lane)
@@ -252,7 +213,7 @@ static void waits_first(struct actor *a)
         fill(a, lane->host, lane->bytes);
         OK(cuMemcpyHtoD(lane->memory, lane->host, lane->bytes));
         memcpy(lane->model, lane->host, lane->bytes);
-        same(lane->locked, before, lane->bytes, "written before an upload");
+        harness_same(lane->locked, before, lane->bytes, "written before an upload");
     }
     free(before);
 }
@@ -266,9 +227,9 @@ static void beyond(struct lane *lane)
     memset(before, 0xbb, bytes * 2);
     if (cuMemcpyHtoDAsync(lane->memory + bytes / 2, large, bytes, lane->stream) == CUDA_SUCCESS ||
         cuMemcpyDtoHAsync(large, lane->memory + bytes / 2, bytes, lane->stream) == CUDA_SUCCESS) {
-        fail("a copy beyond the end of an allocation succeeded");
+        harness_fail("a copy beyond the end of an allocation succeeded");
     }
-    same(large, before, bytes * 2, "a download that failed");
+    harness_same(large, before, bytes * 2, "a download that failed");
     free(large);
     free(before);
 }
@@ -308,7 +269,7 @@ static void registered(struct actor *a, struct lane *lane)
     memcpy(lane->model, lane->host, lane->bytes);
     OK(cuMemcpyDtoHAsync(lane->host, lane->memory, lane->bytes, lane->stream));
     OK(cuStreamSynchronize(lane->stream));
-    same(lane->host, lane->model, lane->bytes, "registered memory");
+    harness_same(lane->host, lane->model, lane->bytes, "registered memory");
     OK(cuMemHostUnregister(lane->host));
 }
 
@@ -340,16 +301,12 @@ static void second_context(struct actor *a)
     if (!a->is_alone) {
         return;
     }
-#if CUDA_VERSION >= 13000
-    OK(cuCtxCreate(&second, NULL, 0, 0));
-#else
-    OK(cuCtxCreate(&second, 0, 0));
-#endif
+    second = harness_new_context();
     OK(cuMemAlloc(&memory, sizeof bytes));
     fill(a, bytes, sizeof bytes);
     OK(cuMemcpyHtoD(memory, bytes, sizeof bytes));
     OK(cuMemcpyDtoH(back, memory, sizeof bytes));
-    same(back, bytes, sizeof bytes, "a second context");
+    harness_same(back, bytes, sizeof bytes, "a second context");
     OK(cuCtxDestroy(second));
     OK(cuCtxSetCurrent(context));
 }
@@ -357,20 +314,13 @@ static void second_context(struct actor *a)
 /* The error of a kernel comes back from the copy that waits for it. */
 static void fault(struct actor *a)
 {
-    static const char ptx[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
-                              ".visible .entry fault()\n{\n .reg .b64 %rd<2>;\n"
-                              " mov.u64 %rd1, 16;\n st.global.u32 [%rd1], 1;\n ret;\n}\n";
-    CUmodule module;
-    CUfunction kernel;
     struct lane *lane = &lanes[0];
-    OK(cuModuleLoadData(&module, ptx));
-    OK(cuModuleGetFunction(&kernel, module, "fault"));
-    OK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, lane->stream, NULL, NULL));
+    OK(cuLaunchKernel(harness_failing_kernel(), 1, 1, 1, 1, 1, 1, 0, lane->stream, NULL, NULL));
     memset(lane->host, 0x77, lane->bytes);
     CUresult result = draw(a, 2) == 0 ? cuMemcpyHtoD(lane->memory, lane->host, lane->bytes)
                                       : cuMemcpyDtoH(lane->host, lane->memory, lane->bytes);
     if (result != CUDA_ERROR_ILLEGAL_ADDRESS) {
-        fail("a copy behind a kernel that failed returns %d", (int)result);
+        harness_fail("a copy behind a kernel that failed returns %d", (int)result);
     }
     _exit(0);
 }
@@ -416,14 +366,11 @@ static void *act(void *actor)
 }
 
 /* In a process of its own. */
-static void run(const char *report)
+static void run(void)
 {
-    char text[16];
+    unsigned program = harness_program;
     struct actor all = {program + 1, lanes, LANES, true};
-    (void)snprintf(text, sizeof text, "%u", seed);
-    setenv("SIMGPU_ORDER", text, 1);
-    setenv("SIMGPU_ORDER_REPORT", report, 1);
-    alarm(60);
+    is_large = harness_word != NULL;
     bytes_of_lane = is_large ? LARGE : (size_t)256 << program % 5;
     OK(cuInit(0));
     open_all();
@@ -444,55 +391,17 @@ static void run(const char *report)
     for (unsigned i = 0; i < LANES; i++) {
         before_legacy(&lanes[i]);
         OK(cuMemcpyDtoH(lanes[i].host, lanes[i].memory, lanes[i].bytes));
-        same(lanes[i].host, lanes[i].model, lanes[i].bytes, "the end");
+        harness_same(lanes[i].host, lanes[i].model, lanes[i].bytes, "the end");
     }
     OK(cuCtxSynchronize());
-    if (access(report, F_OK) == 0) {
-        fail("a conflict is reported");
-    }
+    harness_expect_no_conflict();
     if (program % 4 == 0) {
         fault(&all);
     }
-    _exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    unsigned first = argc > 1 ? (unsigned)atoi(argv[1]) : 0, failed = 0;
-    unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 20,
-             seeds = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
-    char report[] = "/tmp/order_report.XXXXXX", value[64];
-    struct gmt_try_note *note = NULL;
-    struct gmt_fix_counts sum = {0};
-    int file = mkstemp(report);
-    if (file < 0 || gmt_try_note_make(value, sizeof value, &note) < 0) {
-        return 1;
-    }
-    close(file);
-    setenv("GMTRACE_TRY", value, 1);
-    if (argc > 4) {
-        setenv("GMTRACE_APPLY", argv[4], 1);
-    }
-    is_large = argc > 5;
-    for (program = first; program < first + count; program++) {
-        for (seed = 1; seed <= seeds; seed++) {
-            int status = 0;
-            unlink(report);
-            memset(&note->process[0], 0, sizeof note->process[0]);
-            note->processes = 0;
-            fflush(stdout);
-            pid_t child = fork();
-            if (child == 0) {
-                run(report);
-            }
-            failed += waitpid(child, &status, 0) != child || status != 0;
-            counts_add(&sum, &note->process[0].fixes[GMT_FIX_PAGEABLE_STAGING]);
-        }
-    }
-    unlink(report);
-    if (argc > 4) {
-        counts_print(&sum);
-    }
-    printf("%u programs, %u orders each: %u failed\n", count, seeds, failed);
-    return failed == 0 && (argc <= 4 || sum.calls != 0) ? 0 : 1;
+    static const enum gmt_fix fix = GMT_FIX_PAGEABLE_STAGING;
+    return harness_main(argc, argv, run, &fix, 1);
 }

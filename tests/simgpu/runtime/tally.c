@@ -10,6 +10,7 @@
 
 /* What gmtrace intercepts and keeps as events; the table lists nothing else. */
 static const char *const intercepted[] = {
+#define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
 #define GMT_HOOK(symbol, family, runtime_name, traits, ...) #symbol,
 #include "preload/driver/hooks.def"
 };

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Calls that would show memory which is kept (cache.h), or that show others memory which then must not be kept. */
+#include <cuda.h>
+#include <stdint.h>
+
+#include "preload/apply/cache.h"
+#include "preload/apply/calls.h"
+#include "preload/apply/state.h"
+
+static void *real[GMT_HOOK_COUNT];
+
+/* The function, which does BEFORE, and makes the real call. */
+#define SHOWN(SYMBOL, PARAMETERS, ARGUMENTS, BEFORE) \
+    static CUresult show_##SYMBOL PARAMETERS \
+    { \
+        BEFORE; \
+        return ((CUresult(*) PARAMETERS)real[GMT_HOOK_##SYMBOL])ARGUMENTS; \
+    }
+
+#define HOST(address) ((uint64_t)(uintptr_t)(address))
+
+/* ---- questions ---------------------------------------------------------------------------------- */
+
+/* What could not be given back in time is as good as free: it will be before an allocation fails. */
+static CUresult show_cuMemGetInfo_v2(size_t *left, size_t *total)
+{
+    uint64_t kept = !GMT_APPLY_MUTANT(cache_info) ? gmt_cache_give_back() : 0;
+    CUresult result = ((CUresult(*)(size_t *, size_t *))real[GMT_HOOK_cuMemGetInfo_v2])(left,
+                                                                                        total);
+    if (result == CUDA_SUCCESS && left != NULL) {
+        *left += kept;
+    }
+    return result;
+}
+
+/* Is it one that two allocations never have in common, or that lets others at the memory? */
+static bool is_identity(CUpointer_attribute attribute)
+{
+    return attribute == CU_POINTER_ATTRIBUTE_BUFFER_ID ||
+           attribute == CU_POINTER_ATTRIBUTE_MEMORY_BLOCK_ID ||
+           attribute == CU_POINTER_ATTRIBUTE_P2P_TOKENS;
+}
+
+static void ask(unsigned count, const CUpointer_attribute *attributes, uint64_t address)
+{
+    gmt_cache_named(address);
+    for (unsigned i = 0; attributes != NULL && i < count; i++) {
+        if (is_identity(attributes[i])) {
+            gmt_cache_show(address);
+            return;
+        }
+    }
+}
+
+static void show(uint64_t address)
+{
+    gmt_cache_named(address);
+    gmt_cache_show(address);
+}
+
+SHOWN(cuMemGetAddressRange_v2, (CUdeviceptr * base, size_t *bytes, CUdeviceptr address),
+      (base, bytes, address), gmt_cache_named(address))
+SHOWN(cuMemHostGetDevicePointer_v2, (CUdeviceptr * device, void *address, unsigned flags),
+      (device, address, flags), gmt_cache_named(HOST(address)))
+SHOWN(cuMemHostGetFlags, (unsigned *flags, void *address), (flags, address),
+      gmt_cache_named(HOST(address)))
+SHOWN(cuPointerGetAttribute, (void *value, CUpointer_attribute attribute, CUdeviceptr address),
+      (value, attribute, address), ask(1, &attribute, address))
+SHOWN(cuPointerGetAttributes,
+      (unsigned count, CUpointer_attribute *attributes, void **values, CUdeviceptr address),
+      (count, attributes, values, address), ask(count, attributes, address))
+SHOWN(cuPointerSetAttribute,
+      (const void *value, CUpointer_attribute attribute, CUdeviceptr address),
+      (value, attribute, address), show(address))
+
+/* ---- others ------------------------------------------------------------------------------------- */
+
+SHOWN(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address), (handle, address),
+      show(address))
+SHOWN(cuMemGetHandleForAddressRange,
+      (void *handle, CUdeviceptr address, size_t bytes, CUmemRangeHandleType type,
+       unsigned long long flags),
+      (handle, address, bytes, type, flags), show(address))
+
+/* ---- uses --------------------------------------------------------------------------------------- */
+
+SHOWN(cuMemHostRegister, (void *address, size_t bytes, unsigned flags), (address, bytes, flags),
+      gmt_cache_named(HOST(address)))
+SHOWN(cuMemHostRegister_v2, (void *address, size_t bytes, unsigned flags), (address, bytes, flags),
+      gmt_cache_named(HOST(address)))
+SHOWN(cuMemHostUnregister, (void *address), (address), gmt_cache_named(HOST(address)))
+SHOWN(cuMemFreeAsync, (CUdeviceptr address, CUstream stream), (address, stream),
+      gmt_cache_named(address))
+SHOWN(cuMemFreeAsync_ptsz, (CUdeviceptr address, CUstream stream), (address, stream),
+      gmt_cache_named(address))
+
+#define SET(SYMBOL, TYPE) \
+    SHOWN(SYMBOL, (CUdeviceptr address, TYPE value, size_t count), (address, value, count), \
+          gmt_cache_named(address))
+#define SET_ASYNC(SYMBOL, TYPE) \
+    SHOWN(SYMBOL, (CUdeviceptr address, TYPE value, size_t count, CUstream stream), \
+          (address, value, count, stream), gmt_cache_named(address))
+SET(cuMemsetD8_v2, unsigned char)
+SET(cuMemsetD8_v2_ptds, unsigned char)
+SET(cuMemsetD16_v2, unsigned short)
+SET(cuMemsetD16_v2_ptds, unsigned short)
+SET(cuMemsetD32_v2, unsigned)
+SET(cuMemsetD32_v2_ptds, unsigned)
+SET_ASYNC(cuMemsetD8Async, unsigned char)
+SET_ASYNC(cuMemsetD8Async_ptsz, unsigned char)
+SET_ASYNC(cuMemsetD16Async, unsigned short)
+SET_ASYNC(cuMemsetD16Async_ptsz, unsigned short)
+SET_ASYNC(cuMemsetD32Async, unsigned)
+SET_ASYNC(cuMemsetD32Async_ptsz, unsigned)
+
+/* ---- the list ----------------------------------------------------------------------------------- */
+
+#define REPLACED(SYMBOL) \
+    { \
+        GMT_HOOK_##SYMBOL, (void *)show_##SYMBOL \
+    }
+static const struct {
+    enum gmt_hook_id id;
+    void *function;
+} shown[] = {
+    REPLACED(cuMemGetInfo_v2),
+    REPLACED(cuMemGetAddressRange_v2),
+    REPLACED(cuMemHostGetDevicePointer_v2),
+    REPLACED(cuMemHostGetFlags),
+    REPLACED(cuPointerGetAttribute),
+    REPLACED(cuPointerGetAttributes),
+    REPLACED(cuPointerSetAttribute),
+    REPLACED(cuIpcGetMemHandle),
+    REPLACED(cuMemGetHandleForAddressRange),
+    REPLACED(cuMemHostRegister),
+    REPLACED(cuMemHostRegister_v2),
+    REPLACED(cuMemHostUnregister),
+    REPLACED(cuMemFreeAsync),
+    REPLACED(cuMemFreeAsync_ptsz),
+    REPLACED(cuMemsetD8_v2),
+    REPLACED(cuMemsetD8_v2_ptds),
+    REPLACED(cuMemsetD16_v2),
+    REPLACED(cuMemsetD16_v2_ptds),
+    REPLACED(cuMemsetD32_v2),
+    REPLACED(cuMemsetD32_v2_ptds),
+    REPLACED(cuMemsetD8Async),
+    REPLACED(cuMemsetD8Async_ptsz),
+    REPLACED(cuMemsetD16Async),
+    REPLACED(cuMemsetD16Async_ptsz),
+    REPLACED(cuMemsetD32Async),
+    REPLACED(cuMemsetD32Async_ptsz),
+};
+
+void gmt_apply_install_shown(void)
+{
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        gmt_apply_replace(shown[i].id, shown[i].function, &real[shown[i].id]);
+    }
+}
