@@ -2,33 +2,21 @@
 /* Tables of memory that was allocated and that is kept (blocks.h). */
 #include "preload/apply/blocks.h"
 
-#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "libtrace/threads/mutex.h"
 #include "preload/apply/state.h"
 
 #define SLOTS 8192u /* of allocated blocks */
 #define TRIES 16u
 #define MOST_KEPT 64u
 
-static _Atomic bool taken;
+static struct gmt_mutex mutex = GMT_MUTEX(BLOCKS);
 static struct gmt_block allocated[SLOTS]; /* by address; empty where that is 0 */
 static struct gmt_block kept[MOST_KEPT];  /* the oldest first */
 static _Atomic unsigned kept_count;
 static uint64_t kept_bytes[GMT_BLOCK_KINDS];
-
-static void lock(void)
-{
-    while (atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
-        (void)sched_yield();
-    }
-}
-
-static void unlock(void)
-{
-    atomic_store_explicit(&taken, false, memory_order_release);
-}
 
 /* ---- allocated ---------------------------------------------------------------------------------- */
 
@@ -47,50 +35,50 @@ static struct gmt_block *slot_of(uint64_t address, uint64_t near)
 
 void gmt_blocks_add(const struct gmt_block *block)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     struct gmt_block *slot = slot_of(block->address, block->address);
     slot = slot != NULL ? slot : slot_of(0, block->address);
     if (slot != NULL) {
         *slot = *block;
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
 }
 
 bool gmt_blocks_remove(enum gmt_block_kind kind, uint64_t address, struct gmt_block *block)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     struct gmt_block *slot = address != 0 ? slot_of(address, address) : NULL;
     bool found = slot != NULL && slot->kind == kind;
     if (found) {
         *block = *slot;
         slot->address = 0;
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return found;
 }
 
 void gmt_blocks_show(uint64_t address)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     struct gmt_block *slot = address != 0 ? slot_of(address, address) : NULL;
     if (slot != NULL) {
         slot->is_shown = true;
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
 }
 
 void gmt_blocks_forget(void)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     memset(allocated, 0, sizeof(allocated));
-    unlock();
+    gmt_mutex_unlock(&mutex);
 }
 
 /* ---- kept --------------------------------------------------------------------------------------- */
 
 bool gmt_kept_add(const struct gmt_block *block)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     unsigned count = kept_count;
     bool fits = count < MOST_KEPT;
     if (fits) {
@@ -98,7 +86,7 @@ bool gmt_kept_add(const struct gmt_block *block)
         kept_bytes[block->kind] += block->bytes;
         kept_count = count + 1;
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return fits;
 }
 
@@ -118,7 +106,7 @@ bool gmt_kept_take(const struct gmt_block *like, struct gmt_block *block)
     if (kept_count == 0) {
         return false;
     }
-    lock();
+    gmt_mutex_lock(&mutex);
     for (unsigned i = kept_count; i-- > 0 && !found;) {
         found = kept[i].kind == like->kind &&
                 (kept[i].bytes == like->bytes || GMT_APPLY_MUTANT(cache_any_size)) &&
@@ -128,7 +116,7 @@ bool gmt_kept_take(const struct gmt_block *like, struct gmt_block *block)
             take_out(i, block);
         }
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return found;
 }
 
@@ -138,14 +126,14 @@ bool gmt_kept_take_at(uint64_t address, struct gmt_block *block)
     if (kept_count == 0) {
         return false;
     }
-    lock();
+    gmt_mutex_lock(&mutex);
     for (unsigned i = kept_count; i-- > 0 && !found;) {
         found = address - kept[i].address < kept[i].bytes;
         if (found) {
             take_out(i, block);
         }
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return found;
 }
 
@@ -155,22 +143,22 @@ bool gmt_kept_take_oldest(enum gmt_block_kind kind, struct gmt_block *block)
     if (kept_count == 0) {
         return false;
     }
-    lock();
+    gmt_mutex_lock(&mutex);
     for (unsigned i = 0; i < kept_count && !found; i++) {
         found = kept[i].kind == kind;
         if (found) {
             take_out(i, block);
         }
     }
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return found;
 }
 
 uint64_t gmt_kept_bytes(enum gmt_block_kind kind)
 {
-    lock();
+    gmt_mutex_lock(&mutex);
     uint64_t bytes = kept_bytes[kind];
-    unlock();
+    gmt_mutex_unlock(&mutex);
     return bytes;
 }
 

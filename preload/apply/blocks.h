@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory that the program has allocated, and memory that it has freed and that is kept: two tables behind one lock. No
- * function here calls the driver, and none waits but for that lock, which is held for some hundred instructions.
+ * function here calls the driver, and none waits but for that lock, which is held for some hundred instructions. A handler of a
+ * signal that interrupts one must call none.
  */
 #ifndef GMT_PRELOAD_APPLY_BLOCKS_H
 #define GMT_PRELOAD_APPLY_BLOCKS_H

@@ -38,7 +38,7 @@ static uint64_t attribute_of(uint64_t address, CUpointer_attribute attribute)
                : 0;
 }
 
-/* False: nothing that begins there, or the context has an error that the program has been told of. */
+/* False: nothing that begins there, or the context has an error that a call has returned. */
 static bool identify(enum gmt_block_kind kind, uint64_t address,
                      struct gmt_block_identity *identity)
 {
@@ -162,7 +162,7 @@ static bool put_away(const struct gmt_block *block)
     return true;
 }
 
-/* As cuMemFree does, it waits for all that the context has to do. An error of that is the driver's to tell. */
+/* As cuMemFree does, it waits for all that the context has to do. An error of that is the driver's to return. */
 static enum gmt_refusal keep(const struct gmt_block *block)
 {
     CUcontext context = NULL;
@@ -355,6 +355,7 @@ static bool becomes_idle(void)
 uint64_t gmt_cache_give_back(void)
 {
     struct gmt_cancellation of_program;
+    uint64_t left = 0;
     if (begin_beside(true, &of_program)) {
         if (begin_call()) {
             if (becomes_idle()) {
@@ -362,9 +363,10 @@ uint64_t gmt_cache_give_back(void)
             }
             end_call();
         }
+        left = gmt_kept_bytes(GMT_BLOCK_DEVICE);
         end_beside(of_program);
     }
-    return gmt_kept_count() != 0 ? gmt_kept_bytes(GMT_BLOCK_DEVICE) : 0;
+    return left;
 }
 
 void gmt_cache_named(uint64_t address)
@@ -398,24 +400,23 @@ void gmt_cache_show(uint64_t address)
 void gmt_cache_context_ends(void)
 {
     struct gmt_cancellation of_program;
-    if (gmt_apply_is_forked() || GMT_APPLY_MUTANT(cache_context)) {
-        return;
-    }
-    if (begin_beside(true, &of_program)) { /* ending it waits, too */
-        (void)give_back_all();
+    if (!GMT_APPLY_MUTANT(cache_context) && begin_beside(false, &of_program)) {
+        (void)give_back_all(); /* that waits, as ending it does */
+        gmt_blocks_forget();
         end_beside(of_program);
     }
-    gmt_blocks_forget();
 }
 
 void gmt_cache_context_ended(void)
 {
+    struct gmt_cancellation of_program;
     struct gmt_block block;
-    if (!gmt_apply_is_forked()) {
+    if (begin_beside(false, &of_program)) {
         for (int kind = 0; kind < GMT_BLOCK_KINDS; kind++) {
             while (gmt_kept_take_oldest((enum gmt_block_kind)kind, &block)) {
             }
         }
         gmt_blocks_forget();
+        end_beside(of_program);
     }
 }
