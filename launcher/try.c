@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -13,13 +14,9 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
 
-enum { LEAST_TURNS = 6 };   /* with fewer no interval holds the median with 95 % */
+#define COVERAGE 0.95       /* of the interval of a gain: needs 6 pairs of runs */
 #define NARROW 0.01         /* of the run: half the width of an interval that is narrow enough */
 #define MOST_UNCHECKED 0.05 /* of the bytes that return to the host: with more nothing is proven */
-#define STANDARD_FOR_S 60.0
-
-static const char usage[] =
-    "Usage: gmtrace [--device sim] try [OPTION...] [RULE|FIX...] [--] PROGRAM [ARGUMENT...]\n";
 
 static double now_s(void)
 {
@@ -28,162 +25,9 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* ---- options ------------------------------------------------------------------------------------ */
-
-static void print_help(void)
-{
-    gmt_say(stdout, "%s", usage);
-    gmt_say(stdout, "Runs PROGRAM with and without fixes that need no change of it, in turns, and "
-                    "prints what each gains, what it was applied to, and whether all that comes "
-                    "back to the host is equal.\n");
-    gmt_say(stdout, "  --turns N     so many pairs of runs; standard: until the interval is "
-                    "narrow, or --for is used up\n");
-    gmt_say(stdout, "  --for TIME    for all runs together, as 60s or 5m (standard: 60s)\n");
-    gmt_say(stdout, "  --trace FILE  a trace of PROGRAM: prints what gmanalyze predicts beside\n");
-    gmt_say(stdout, "  -o, --output FILE  the plan for gmtrace apply (standard: try.plan)\n");
-    gmt_say(stdout, "  --json        the report as JSON on standard output, in place of what "
-                    "PROGRAM prints there\n");
-    gmt_say(stdout, "Fixes, and the rules whose findings they repair:\n");
-    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
-        const struct gmt_fix_row *row = &gmt_fixes[i];
-        gmt_say(stdout, "  %s%s%s%s: %s\n", row->name, row->rules[0] != '\0' ? " (" : "",
-                row->rules, row->rules[0] != '\0' ? ")" : "", row->what);
-    }
-}
-
-static bool parse_time(const char *text, double *seconds)
-{
-    char *end;
-    *seconds = strtod(text, &end);
-    double unit = strcmp(end, "m") == 0 ? 60 : strcmp(end, "h") == 0 ? 3600 : 1;
-    bool good = end != text && (*end == '\0' || strcmp(end, "s") == 0 || unit > 1);
-    *seconds *= unit;
-    return good && *seconds > 0 && *seconds <= 1e6;
-}
-
-static bool parse_turns(const char *text, unsigned *turns)
-{
-    char *end;
-    long value = strtol(text, &end, 10);
-    *turns = (unsigned)value;
-    return end != text && *end == '\0' && value >= 1 && value <= GMT_TRY_MOST_TURNS;
-}
-
-/* An option with a value: "--name value" or "--name=value". NULL: it is another, or has none. */
-static const char *value_of(const char *name, char *const argv[], size_t *at)
-{
-    size_t length = strlen(name);
-    if (strcmp(argv[*at], name) == 0 && argv[*at + 1] != NULL) {
-        return argv[++*at];
-    }
-    return strncmp(argv[*at], name, length) == 0 && argv[*at][length] == '='
-               ? argv[*at] + length + 1
-               : NULL;
-}
-
-static bool is_rule(const char *word)
-{
-    return strlen(word) == 5 && strncmp(word, "GM", 2) == 0 && strspn(word + 2, "0123456789") == 3;
-}
-
-/* Chooses the fixes of that name, or of that rule. False: the word is neither. */
-static bool choose(const char *word, struct gmt_try_options *options)
-{
-    bool any = false;
-    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
-        bool is_meant = strcmp(word, gmt_fixes[i].name) == 0 ||
-                        (is_rule(word) && strstr(gmt_fixes[i].rules, word) != NULL);
-        options->wanted[i] = options->wanted[i] || is_meant;
-        any = any || is_meant;
-    }
-    return any;
-}
-
-/* 1: an option, 0: none, -1: a wrong one, which is said. */
-static int parse_option(char *const argv[], size_t *at, struct gmt_try_options *options)
-{
-    const char *word = argv[*at], *value;
-    if (word[0] != '-' || word[1] == '\0') {
-        return 0;
-    }
-    if (strcmp(word, "--json") == 0) {
-        options->json = true;
-        return 1;
-    }
-    if ((value = value_of("--turns", argv, at)) != NULL) {
-        if (!parse_turns(value, &options->turns)) {
-            gmt_say(stderr, "gmtrace: --turns takes a number from 1 to %d, not '%s'\n",
-                    GMT_TRY_MOST_TURNS, value);
-            return -1;
-        }
-        return 1;
-    }
-    if ((value = value_of("--for", argv, at)) != NULL) {
-        if (!parse_time(value, &options->for_s)) {
-            gmt_say(stderr, "gmtrace: --for takes a time as 60s or 5m, not '%s'\n", value);
-            return -1;
-        }
-        return 1;
-    }
-    if ((value = value_of("--trace", argv, at)) != NULL) {
-        options->trace = value;
-        return 1;
-    }
-    if ((value = value_of("--output", argv, at)) != NULL ||
-        (value = value_of("-o", argv, at)) != NULL) {
-        options->output = value;
-        return 1;
-    }
-    gmt_say(stderr, "gmtrace: try: '%s' is no option of it, or has no value\n%s", word, usage);
-    return -1;
-}
-
-/* 0; -1: nothing more to do, and `status` says how it ended. */
-static int parse(char *const argv[], struct gmt_try_options *options, int *status)
-{
-    bool any = false, ended = false;
-    size_t at = 1;
-    *status = GMT_EXIT_FAILED;
-    *options = (struct gmt_try_options){.for_s = STANDARD_FOR_S, .output = "try.plan"};
-    options->on_software = gmt_launcher_wants_software_device();
-    for (; argv[at] != NULL && !ended; at++) {
-        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
-            print_help();
-            *status = 0;
-            return -1;
-        }
-        if (strcmp(argv[at], "--") == 0) {
-            ended = true;
-            continue;
-        }
-        int is_option = parse_option(argv, &at, options);
-        if (is_option < 0) {
-            return -1;
-        }
-        if (is_option == 0 && choose(argv[at], options)) {
-            any = true;
-        } else if (is_option == 0 && is_rule(argv[at])) {
-            gmt_say(stderr, "gmtrace: no fix for %s can be tried (gmtrace try --help lists them)\n",
-                    argv[at]);
-            return -1;
-        } else if (is_option == 0) {
-            break;
-        }
-    }
-    options->program = &argv[at];
-    for (unsigned i = 0; i < GMT_FIX_COUNT && !any; i++) {
-        options->wanted[i] = true;
-    }
-    if (argv[at] == NULL) {
-        gmt_say(stderr, "gmtrace: try: name the program to run\n%s", usage);
-        return -1;
-    }
-    return 0;
-}
-
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-static const bool no_fix[GMT_FIX_COUNT];
+static const struct gmt_try_set no_fix;
 
 static bool was_interrupted(int status)
 {
@@ -211,7 +55,7 @@ static int run_reference(const struct gmt_try_options *options, size_t sets,
     int failure = 0;
     unsigned made = 0;
     for (; made < GMT_TRY_CHECKS && failure == 0; made++) {
-        failure = gmt_try_execute(options, made == 0 ? GMT_TRY_SHOWN : GMT_TRY_CHECKED, no_fix,
+        failure = gmt_try_execute(options, made == 0 ? GMT_TRY_SHOWN : GMT_TRY_CHECKED, &no_fix,
                                   &runs[made]);
         if (failure == 0 && was_interrupted(runs[made].status)) {
             failure = GMT_EXIT_SIGNAL + WTERMSIG(runs[made].status);
@@ -267,7 +111,7 @@ static int check_outcome(const struct gmt_try_options *options,
                          const struct gmt_try_reference *reference, struct gmt_try_outcome *outcome)
 {
     struct gmt_try_run run;
-    int failure = gmt_try_execute(options, GMT_TRY_CHECKED, outcome->fixes, &run);
+    int failure = gmt_try_execute(options, GMT_TRY_CHECKED, &outcome->set, &run);
     if (failure == 0 && was_interrupted(run.status)) {
         failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
     }
@@ -296,7 +140,7 @@ static int run_timed(const struct gmt_try_options *options,
 {
     struct gmt_try_run run;
     int failure = gmt_try_execute(options, outcome == NULL ? GMT_TRY_UNTOUCHED : GMT_TRY_TIMED,
-                                  outcome != NULL ? outcome->fixes : no_fix, &run);
+                                  outcome != NULL ? &outcome->set : &no_fix, &run);
     if (failure == 0 && was_interrupted(run.status)) {
         failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
     }
@@ -333,8 +177,9 @@ static bool all_narrow(const struct gmt_try_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
-        struct gmt_try_gain gain = gmt_try_gain_of(outcome->differences, report->turns);
-        if (is_timed(outcome) && (report->turns < LEAST_TURNS ||
+        struct gmt_try_gain gain = gmt_try_gain_of(outcome->differences, report->turns,
+                                                   outcome->coverage);
+        if (is_timed(outcome) && (gain.coverage < outcome->coverage ||
                                   gain.high_s - gain.low_s > 2 * NARROW * report->untouched_s)) {
             return false;
         }
@@ -388,7 +233,8 @@ static bool is_compared(const struct gmt_try_reference *reference)
 static void judge(const struct gmt_try_report *report, struct gmt_try_outcome *outcome)
 {
     bool timed = is_timed(outcome), compared = is_compared(report->reference);
-    outcome->gain = gmt_try_gain_of(outcome->differences, timed ? report->turns : 0);
+    outcome->gain = gmt_try_gain_of(outcome->differences, timed ? report->turns : 0,
+                                    outcome->coverage);
     outcome->state = GMT_FIX_TRIED;
     if (outcome->differs) {
         outcome->state = GMT_FIX_DIFFERS;
@@ -407,12 +253,53 @@ static void judge(const struct gmt_try_report *report, struct gmt_try_outcome *o
                                 : "what could be compared is equal; no gain is shown";
     } else if (!compared) {
         outcome->why = "what could be compared is equal; too much could not be";
-    } else if (outcome->gain.coverage < 0.95) {
+    } else if (outcome->gain.coverage < COVERAGE) {
         outcome->why = "results are equal; with fewer than 6 pairs of runs a gain is not proven";
+    } else if (outcome->gain.coverage < outcome->coverage) {
+        outcome->why = "results are equal; the best of several values needs more pairs of runs";
     } else {
         outcome->state = GMT_FIX_PROVEN;
         outcome->why = "results are equal, and the gain is no accident";
     }
+}
+
+/* Of as many values the best one is taken: each interval may fail so much the less. */
+static double coverage_of(const struct gmt_try_options *options, enum gmt_fix fix)
+{
+    unsigned values = 1;
+    for (size_t i = 0; options->sweep && i < GMT_TRY_SWEEPS; i++) {
+        values += gmt_try_sweeps[i].fix == fix;
+    }
+    return 1 - (1 - COVERAGE) / values;
+}
+
+static void make_set(const struct gmt_try_options *options, enum gmt_fix fix,
+                     struct gmt_try_outcome *outcome)
+{
+    outcome->fix = fix;
+    outcome->set.fixes[fix] = true;
+    outcome->coverage = coverage_of(options, fix);
+    (void)snprintf(outcome->name, sizeof(outcome->name), "%s", gmt_fixes[fix].name);
+    outcome->has_prediction = options->trace != NULL &&
+                              gmt_try_predict(options->trace, fix, outcome);
+}
+
+/* The same with each other value of a parameter. Returns how many. */
+static size_t make_swept(const struct gmt_try_outcome *standard, struct gmt_try_outcome *swept)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < GMT_TRY_SWEEPS; i++) {
+        const struct gmt_try_sweep *sweep = &gmt_try_sweeps[i];
+        if (sweep->fix == standard->fix) {
+            swept[count] = *standard;
+            swept[count].set.swept = sweep;
+            (void)snprintf(swept[count].name, sizeof(swept[count].name), "%s %s=%lld",
+                           gmt_fixes[sweep->fix].name, gmt_fix_parameters[sweep->parameter].name,
+                           (long long)sweep->value);
+            count++;
+        }
+    }
+    return count;
 }
 
 /* All fixes together first, then each by itself. Returns how many sets. */
@@ -424,16 +311,15 @@ static size_t make_sets(const struct gmt_try_options *options,
         wanted += options->wanted[i];
     }
     if (wanted > 1) {
-        outcomes[count].name = "all";
-        memcpy(outcomes[count++].fixes, options->wanted, sizeof(options->wanted));
+        (void)snprintf(outcomes[0].name, sizeof(outcomes[0].name), "all");
+        outcomes[0].fix = GMT_FIX_COUNT;
+        outcomes[0].coverage = COVERAGE;
+        memcpy(outcomes[count++].set.fixes, options->wanted, sizeof(options->wanted));
     }
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
         if (options->wanted[i]) {
-            struct gmt_try_outcome *outcome = &outcomes[count++];
-            outcome->name = gmt_fixes[i].name;
-            outcome->fixes[i] = true;
-            outcome->has_prediction = options->trace != NULL &&
-                                      gmt_try_predict(options->trace, (enum gmt_fix)i, outcome);
+            make_set(options, (enum gmt_fix)i, &outcomes[count++]);
+            count += options->sweep ? make_swept(&outcomes[count - 1], &outcomes[count]) : 0;
         }
     }
     return count;
@@ -468,7 +354,7 @@ int gmt_launcher_try(char *const argv[])
     struct gmt_try_reference reference = {0};
     static struct gmt_try_outcome outcomes[GMT_TRY_SETS];
     int status;
-    if (parse(argv, &options, &status) != 0) {
+    if (gmt_try_parse(argv, &options, &status) != 0) {
         return status;
     }
     if (!gmt_launcher_can_apply(options.program[0])) {
@@ -489,6 +375,7 @@ int gmt_launcher_try(char *const argv[])
         for (size_t i = 0; i < report.count; i++) {
             judge(&report, &outcomes[i]);
         }
+        gmt_try_sort(outcomes, report.count);
         failure = report_all(&report);
     }
     status = reference.status;

@@ -23,8 +23,8 @@ double gmt_try_median(const double *values, unsigned count)
 }
 
 /* The interval between the k-th smallest and the k-th largest holds the median with 1 - 2 P(X < k), X binomial with n and a
- * half. The narrowest one that holds it with 95 %, or the whole range where none does. */
-struct gmt_try_gain gmt_try_gain_of(const double *differences, unsigned count)
+ * half. The narrowest one that holds it with `wanted`, or the whole range where none does. */
+struct gmt_try_gain gmt_try_gain_of(const double *differences, unsigned count, double wanted)
 {
     double copy[GMT_TRY_MOST_TURNS], weight = 1, below = 0;
     struct gmt_try_gain gain = {.pairs = count};
@@ -40,7 +40,7 @@ struct gmt_try_gain gmt_try_gain_of(const double *differences, unsigned count)
     gain.coverage = 1 - 2 * weight;
     for (unsigned i = 0; i < count / 2; i++) { /* weight: P(X = i) */
         below += weight;
-        if (2 * below > 0.05) {
+        if (1 - 2 * below < wanted) {
             break;
         }
         k = i;

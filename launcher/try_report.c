@@ -110,7 +110,7 @@ void gmt_try_print(const struct gmt_try_report *report)
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
         print_gain(report, outcome);
         for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
-            if (outcome->fixes[fix]) {
+            if (outcome->set.fixes[fix]) {
                 print_counts((enum gmt_fix)fix, &outcome->counts[fix]);
             }
         }
@@ -137,7 +137,7 @@ static json_t *json_of_counts(const struct gmt_try_outcome *outcome)
     json_t *list = json_array();
     for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
         const struct gmt_fix_counts *counts = &outcome->counts[fix];
-        if (!outcome->fixes[fix]) {
+        if (!outcome->set.fixes[fix]) {
             continue;
         }
         json_t *refused = json_array();
@@ -165,10 +165,16 @@ static json_t *json_of_outcome(const struct gmt_try_outcome *outcome)
                                         "best_s", outcome->predicted_s, "high_s",
                                         outcome->predicted_high_s)
                             : json_null();
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s?}", "name", outcome->name, "state",
-                     gmt_fix_states[outcome->state], "why", outcome->why, "gain",
-                     json_of_gain(&outcome->gain), "predicted", predicted, "fixes",
-                     json_of_counts(outcome), "difference",
+    json_t *parameters = json_object();
+    if (outcome->set.swept != NULL) {
+        (void)json_object_set_new(parameters,
+                                  gmt_fix_parameters[outcome->set.swept->parameter].name,
+                                  json_integer((json_int_t)outcome->set.swept->value));
+    }
+    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:s?}", "name", outcome->name,
+                     "parameters", parameters, "state", gmt_fix_states[outcome->state], "why",
+                     outcome->why, "gain", json_of_gain(&outcome->gain), "predicted", predicted,
+                     "fixes", json_of_counts(outcome), "difference",
                      outcome->differs ? outcome->difference : NULL);
 }
 
@@ -227,9 +233,16 @@ int gmt_try_write_plan(const struct gmt_try_report *report)
     free(whole);
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
-        enum gmt_fix fix = gmt_fix_named(outcome->name);
-        if (fix != GMT_FIX_COUNT) {
-            (void)fprintf(file, "fix %s %s\n", outcome->name, gmt_fix_states[outcome->state]);
+        bool is_best = i == 0 || outcome[-1].fix != outcome->fix;
+        if (outcome->fix != GMT_FIX_COUNT && is_best) {
+            const struct gmt_try_sweep *swept = outcome->set.swept;
+            (void)fprintf(file, "fix %s %s", gmt_fixes[outcome->fix].name,
+                          gmt_fix_states[outcome->state]);
+            if (swept != NULL) {
+                (void)fprintf(file, " %s=%" PRId64, gmt_fix_parameters[swept->parameter].name,
+                              swept->value);
+            }
+            (void)fputc('\n', file);
         }
     }
     return fclose(file) == 0 ? 0 : -errno;

@@ -19,7 +19,7 @@
 static int shown = -1; /* what the run that is shown wrote to standard output */
 
 /* A plan with these fixes, in memory that the program reads by its path. */
-static int make_plan(const bool fixes[static GMT_FIX_COUNT], char *path, size_t bytes)
+static int make_plan(const struct gmt_try_set *set, char *path, size_t bytes)
 {
     int fd = memfd_create("gmtrace-plan", 0);
     if (fd < 0) {
@@ -27,8 +27,13 @@ static int make_plan(const bool fixes[static GMT_FIX_COUNT], char *path, size_t 
     }
     dprintf(fd, GMT_PLAN_FIRST_LINE "\nprogram %032d -\n", 0);
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
-        if (fixes[i]) {
-            dprintf(fd, "fix %s %s\n", gmt_fixes[i].name, gmt_fix_states[GMT_FIX_TRYING]);
+        if (set->fixes[i]) {
+            dprintf(fd, "fix %s %s", gmt_fixes[i].name, gmt_fix_states[GMT_FIX_TRYING]);
+            if (set->swept != NULL && set->swept->fix == i) {
+                dprintf(fd, " %s=%" PRId64, gmt_fix_parameters[set->swept->parameter].name,
+                        set->swept->value);
+            }
+            dprintf(fd, "\n");
         }
     }
     (void)snprintf(path, bytes, "/proc/%ld/fd/%d", (long)getpid(), fd);
@@ -107,11 +112,11 @@ static int put_environment(enum gmt_try_kind kind, const char *plan, struct gmt_
 }
 
 int gmt_try_execute(const struct gmt_try_options *options, enum gmt_try_kind kind,
-                    const bool fixes[static GMT_FIX_COUNT], struct gmt_try_run *run)
+                    const struct gmt_try_set *set, struct gmt_try_run *run)
 {
     char plan[64];
     *run = (struct gmt_try_run){.note_fd = -1};
-    int plan_fd = make_plan(fixes, plan, sizeof(plan));
+    int plan_fd = make_plan(set, plan, sizeof(plan));
     int output = memfd_create("gmtrace-output", MFD_CLOEXEC);
     if (plan_fd < 0 || output < 0 || put_environment(kind, plan, run) != 0) {
         gmt_say(stderr, "gmtrace: %s\n", strerror(errno));

@@ -112,6 +112,28 @@ assert report["compared"]["bytes"] == 16 << 20 and report["compared"]["unchecked
 EOF
 LD_LIBRARY_PATH=$SIM_LIB run brief "$gmtrace" try --for 1s GM102 "$client" copies 3
 said brief 'the time is used'
+# Each value of a setting is tried by itself; the best comes first, and is what the plan has.
+fix=
+tries swept 3 copies --sweep wait-policy
+for name in 'wait-policy' 'wait-policy policy=2' 'wait-policy policy=4'; do
+    said swept "gmtrace: $name: not timed"
+done
+equal "the plan of a sweep" "fix wait-policy tried" "$(grep '^fix' swept.plan)"
+fix=pageable-staging
+LD_LIBRARY_PATH=$SIM_LIB run swept_timed "$gmtrace" try --json --sweep --turns 6 -o swept_timed.plan wait-policy "$client" copies 3
+python3 - swept_timed.out swept_timed.plan <<'EOF'
+import json
+import sys
+
+tried = json.load(open(sys.argv[1], encoding="utf-8"))["tried"]
+assert sorted(str(one["parameters"]) for one in tried) == ["{'policy': 2}", "{'policy': 4}", "{}"], tried
+ranks = [(("no-gain", "tried", "proven").index(one["state"]), one["gain"]["median_s"]) for one in tried]
+assert ranks == sorted(ranks, reverse=True), tried
+assert all(one["state"] != "proven" for one in tried), "six pairs of runs are too few for the best of three values"
+words = [line.split()[1:] for line in open(sys.argv[2], encoding="utf-8") if line.startswith("fix")]
+best = [f"{name}={value}" for name, value in tried[0]["parameters"].items()]
+assert words == [["wait-policy", tried[0]["state"], *best]], (words, tried)
+EOF
 # Who allows less time than comparing results takes sees that after the first run.
 LD_LIBRARY_PATH=$SIM_LIB run short "$gmtrace" try --for 0.001s GM102 "$client" copies 3
 equal "runs that take longer than is allowed" 1 "$(grep -c '^gmtrace: a run takes .* more than --for allows' short.err)"

@@ -25,7 +25,7 @@ static struct gmt_try_gain gain_of(unsigned n)
     for (unsigned i = 0; i < n; i++) {
         values[i] = 1 + (i * 7 + 3) % n;
     }
-    return gmt_try_gain_of(values, n);
+    return gmt_try_gain_of(values, n, 0.95);
 }
 
 Test(try_gain, interval_is_the_narrowest_that_holds_the_median_with_95_percent)
@@ -53,7 +53,59 @@ Test(try_gain, few_pairs_give_the_whole_range_and_say_so)
         cr_assert_float_eq(gain.coverage, coverage(n, 1), 1e-12);
         cr_assert_lt(gain.coverage, 0.95);
     }
-    cr_assert_eq(gmt_try_gain_of(NULL, 0).pairs, 0);
+    cr_assert_eq(gmt_try_gain_of(NULL, 0, 0.95).pairs, 0);
+}
+
+Test(try_gain, the_best_of_several_needs_a_wider_interval)
+{
+    const double values[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    cr_assert_float_eq(gmt_try_gain_of(values, 10, 0.95).low_s, 2, 1e-12);
+    struct gmt_try_gain wider = gmt_try_gain_of(values, 10, 1 - 0.05 / 4);
+    cr_assert_float_eq(wider.low_s, 1, 1e-12);
+    cr_assert_float_eq(wider.coverage, coverage(10, 1), 1e-12);
+}
+
+static struct gmt_try_outcome outcome(enum gmt_fix fix, enum gmt_fix_state state, double median_s,
+                                      int64_t value)
+{
+    static struct gmt_try_sweep sweeps[16];
+    static unsigned used;
+    sweeps[used].value = value;
+    struct gmt_try_outcome of = {.fix = fix, .state = state};
+    of.gain.median_s = median_s;
+    of.set.swept = &sweeps[used++];
+    of.differs = state == GMT_FIX_DIFFERS;
+    return of;
+}
+
+Test(try_sweep, best_value_comes_first)
+{
+    struct gmt_try_outcome outcomes[] = {
+        outcome(GMT_FIX_COUNT, GMT_FIX_PROVEN, 9, 0),
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_NO_GAIN, 5, 1),
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_PROVEN, 2, 2),
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_PROVEN, 3, 3),
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_PROVEN, 3, 4),
+        outcome(GMT_FIX_WAIT_POLICY, GMT_FIX_TRIED, 7, 5),
+    };
+    static const int64_t sorted[] = {0, 3, 4, 2, 1, 5};
+    gmt_try_sort(outcomes, 6);
+    for (size_t i = 0; i < 6; i++) {
+        cr_expect_eq(outcomes[i].set.swept->value, sorted[i], "place %zu", i);
+    }
+}
+
+Test(try_sweep, one_value_that_differs_ends_the_setting)
+{
+    struct gmt_try_outcome outcomes[] = {
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_PROVEN, 2, 1),
+        outcome(GMT_FIX_CARVE_OUT, GMT_FIX_DIFFERS, 0, 2),
+        outcome(GMT_FIX_WAIT_POLICY, GMT_FIX_PROVEN, 1, 3),
+    };
+    gmt_try_sort(outcomes, 3);
+    cr_expect_eq(outcomes[0].state, GMT_FIX_DIFFERS);
+    cr_expect_eq(outcomes[1].state, GMT_FIX_DIFFERS);
+    cr_expect_eq(outcomes[2].state, GMT_FIX_PROVEN);
 }
 
 static unsigned parse(const char *text, struct gmt_plan *plan)
