@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/apply/blocks.h"
 #include "preload/apply/calls.h"
 #include "preload/apply/settings.h"
 #include "preload/apply/state.h"
@@ -88,6 +89,23 @@ static const char *reason_against(const char *path, bool is_try, char *why, size
     return gmt_apply_begin_process() ? NULL : "a child of this process could not be recognized";
 }
 
+static void install_caches(void)
+{
+    bool of_blocks = gmt_apply_on[GMT_FIX_BLOCK_CACHE],
+         of_pinned = gmt_apply_on[GMT_FIX_PINNED_CACHE];
+    if (!(of_blocks || of_pinned) || !gmt_blocks_make()) {
+        return;
+    }
+    gmt_apply_install_contexts();
+    gmt_apply_install_shown();
+    if (of_blocks) {
+        gmt_apply_install_block_cache();
+    }
+    if (of_pinned) {
+        gmt_apply_install_pinned_cache();
+    }
+}
+
 void gmt_apply_start(void)
 {
     static bool is_started;
@@ -114,16 +132,7 @@ void gmt_apply_start(void)
     if (gmt_apply_on[GMT_FIX_CARVE_OUT]) {
         gmt_apply_install_launches();
     }
-    if (gmt_apply_on[GMT_FIX_BLOCK_CACHE] || gmt_apply_on[GMT_FIX_PINNED_CACHE]) {
-        gmt_apply_install_contexts();
-        gmt_apply_install_shown();
-    }
-    if (gmt_apply_on[GMT_FIX_BLOCK_CACHE]) {
-        gmt_apply_install_block_cache();
-    }
-    if (gmt_apply_on[GMT_FIX_PINNED_CACHE]) {
-        gmt_apply_install_pinned_cache();
-    }
+    install_caches();
     if (gmt_apply_watches) {
         gmt_apply_install_watch();
     }

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "libtrace/threads/mutex.h"
 #include "preload/apply/state.h"
@@ -13,18 +14,28 @@
 #define MOST_KEPT 64u
 
 static struct gmt_mutex mutex = GMT_MUTEX(BLOCKS);
-static struct gmt_block allocated[SLOTS]; /* by address; empty where that is 0 */
-static struct gmt_block kept[MOST_KEPT];  /* the oldest first */
+static struct gmt_block *allocated; /* by address; empty where that is 0. NULL: nothing is known */
+static struct gmt_block kept[MOST_KEPT]; /* the oldest first */
 static _Atomic unsigned kept_count;
 static uint64_t kept_bytes[GMT_BLOCK_KINDS];
 
 /* ---- allocated ---------------------------------------------------------------------------------- */
 
+bool gmt_blocks_make(void)
+{
+    void *memory = mmap(NULL, SLOTS * sizeof(*allocated), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory != MAP_FAILED) {
+        allocated = memory;
+    }
+    return allocated != NULL;
+}
+
 /* The slot of that address, 0: an empty one near where `near` would be. Locked. NULL: there is none. */
 static struct gmt_block *slot_of(uint64_t address, uint64_t near)
 {
     unsigned at = (unsigned)((near * UINT64_C(0x9e3779b97f4a7c15)) >> 51);
-    for (unsigned i = 0; i < TRIES; i++) {
+    for (unsigned i = 0; i < TRIES && allocated != NULL; i++) {
         struct gmt_block *slot = &allocated[(at + i) % SLOTS];
         if (slot->address == address) {
             return slot;
@@ -70,7 +81,9 @@ void gmt_blocks_show(uint64_t address)
 void gmt_blocks_forget(void)
 {
     gmt_mutex_lock(&mutex);
-    memset(allocated, 0, sizeof(allocated));
+    if (allocated != NULL) {
+        memset(allocated, 0, SLOTS * sizeof(*allocated));
+    }
     gmt_mutex_unlock(&mutex);
 }
 

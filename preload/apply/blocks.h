@@ -37,6 +37,8 @@ struct gmt_block {
 
 /* ---- allocated ---------------------------------------------------------------------------------- */
 
+/* Before all else, once. False: there is no memory for it. */
+bool gmt_blocks_make(void);
 /* One that finds no room is forgotten, and is freed as without us. */
 void gmt_blocks_add(const struct gmt_block *block);
 /* The block that begins there is the program's no more. False: it is not known. */
