@@ -67,6 +67,9 @@ int gmt_launcher_switch(char *const argv[]);
 /* `gmtrace status [PID]` */
 int gmt_launcher_status(char *const argv[]);
 
+/* `gmtrace top [OPTION...] [PID]`; argv[0] is the command, whose text must not be read afterwards. */
+int gmt_launcher_top(int argc, char *argv[]);
+
 /* Has the user asked for the software device? (Not for it, or for a GPU: false.) */
 bool gmt_launcher_wants_software_device(void);
 /* The folder of its libraries; -ENOENT when it is not installed. */

@@ -13,6 +13,7 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/settings/dump_on.h"
 #include "libtrace/record/option_limits.h"
 #include "libtrace/record/ring_limits.h"
 
@@ -84,8 +85,12 @@ static const struct limits *limits_of(int key)
 static bool fits(int key, const char *metavar, const char *value)
 {
     struct gmt_ring_limits ring;
+    char step[GMT_SETTINGS_STEP_BYTES];
     if (key == KEY_ring) {
         return gmt_ring_limits_read(value, &ring) == 0;
+    }
+    if (key == KEY_dump_on) {
+        return gmt_dump_on_read(value, step) == 0;
     }
     const struct limits *limit = limits_of(key);
     size_t length = strlen(value);
@@ -162,9 +167,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
-        argp_error(
-            state,
-            "name the program to run (or try, apply, doctor, calibrate, dump, on, off, status)");
+        argp_error(state, "name the program to run (or try, apply, doctor, calibrate, dump, on, "
+                          "off, status, top)");
         return EINVAL;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -183,13 +187,23 @@ static int calibrate(char *const argv[])
     return GMT_EXIT_FAILED;
 }
 
-static int dump(char *const argv[])
+static int count_of(char *const argv[])
 {
     int count = 0;
     while (argv[count] != NULL) {
         count++;
     }
-    return gmt_launcher_dump(count, (char **)argv);
+    return count;
+}
+
+static int dump(char *const argv[])
+{
+    return gmt_launcher_dump(count_of(argv), (char **)argv);
+}
+
+static int top(char *const argv[])
+{
+    return gmt_launcher_top(count_of(argv), (char **)argv);
 }
 
 /* Commands that take the rest of the line. */
@@ -205,6 +219,7 @@ static const struct {
     {"on", gmt_launcher_switch},
     {"off", gmt_launcher_switch},
     {"status", gmt_launcher_status},
+    {"top", top},
 };
 
 static const struct argp argp = {
@@ -212,7 +227,8 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "PROGRAM [ARGUMENT...]\ntry [OPTION...] [RULE...] PROGRAM [ARGUMENT...]\n"
                 "apply FILE PROGRAM [ARGUMENT...]\ndoctor [--json] [PROGRAM]\ncalibrate "
-                "[OPTION...]\ndump PID [-o FILE]\non PID\noff PID\nstatus [PID]\nhelp [COMMAND]",
+                "[OPTION...]\ndump PID [-o FILE]\non PID\noff PID\nstatus [PID]\ntop [OPTION...] "
+                "[PID]\nhelp [COMMAND]",
     .doc = "Record the memory traffic of a CUDA program.\v"
            "Commands:\n"
            "  try        run a program with fixes applied, and measure what they gain\n"
@@ -222,6 +238,7 @@ static const struct argp argp = {
            "  dump       a trace of the last seconds of a program under --ring\n"
            "  on, off    switch the recording of a process that runs\n"
            "  status     how a process, or all of yours, are being recorded\n"
+           "  top        what a process copies, launches and holds, once a second\n"
            "  help       this text, or that of a command\n"
            "A program that has one of these names needs its folder: ./doctor.\n\n"
            "Examples:\n"
@@ -247,9 +264,10 @@ static int help(char *const argv[])
             return commands[i].run(line);
         }
     }
-    gmt_say(stderr,
-            "gmtrace: no command '%s' (try, apply, doctor, calibrate, dump, on, off, status)\n",
-            argv[1]);
+    gmt_say(
+        stderr,
+        "gmtrace: no command '%s' (try, apply, doctor, calibrate, dump, on, off, status, top)\n",
+        argv[1]);
     return GMT_EXIT_FAILED;
 }
 

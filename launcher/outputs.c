@@ -36,7 +36,8 @@ static int check_place(const char *path, const char *what, const char *option)
     return 0;
 }
 
-static int check_trace(const char *pattern)
+/* what, option: as check_place has them. */
+static int check_pattern(const char *pattern, const char *what, const char *option)
 {
     char path[PATH_MAX];
     int error = gmt_output_expand(pattern, path, sizeof(path));
@@ -47,7 +48,20 @@ static int check_trace(const char *pattern)
                 pattern);
         return error;
     }
-    return check_place(path, "trace", "-o");
+    return check_place(path, what, option);
+}
+
+/* What is written while the program runs, beside the trace. */
+static int check_live(void)
+{
+    if (gmt_options.dump_on[0] != '\0' && gmt_options.ring.ns == 0) {
+        gmt_say(stderr,
+                "gmtrace: --dump-on is for recordings of the last seconds: give --ring too\n");
+        return -EINVAL;
+    }
+    return gmt_options.metrics[0] != '\0'
+               ? check_pattern(gmt_options.metrics, "metrics", "--metrics")
+               : 0;
 }
 
 static bool has_ending(const char *path, const char *ending)
@@ -102,6 +116,7 @@ static int check_report(void)
 
 int gmt_launcher_check_outputs(void)
 {
-    int error = check_trace(gmt_options.output);
+    int error = check_pattern(gmt_options.output, "trace", "-o");
+    error = error != 0 ? error : check_live();
     return error != 0 ? error : check_report();
 }

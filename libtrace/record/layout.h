@@ -32,7 +32,7 @@
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
           gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
-          `clock`; 13 added 38 */
+           `clock`; 13 added 38, and the files `live` and `settings` */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u

@@ -5,6 +5,7 @@
 
 /* X(field, least, most), with the units of options.def. */
 #define GMT_OPTION_LIMITS(X) \
+    X(metrics_interval, 1, 3600) \
     X(spool_limit, 1, 1 << 20) \
     X(counter_budget, 0, 100) \
     X(counter_samples, 1, 1000) \

@@ -19,8 +19,8 @@ bool gmt_spool_name_is_numbered(const char *name, const char *kind, const char *
 
 bool gmt_spool_name_is_ours(const char *name)
 {
-    static const char *const names[] = {"control", "lock", GMT_COVERAGE_FILE,
-                                        "cubins",  "base", "clock"};
+    static const char *const names[] = {"control", "lock", GMT_COVERAGE_FILE, "cubins", "base",
+                                        "clock",   "live", "settings"};
     const char *digits;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {

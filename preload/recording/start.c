@@ -28,6 +28,7 @@
 #include "preload/recording/exit.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
+#include "preload/session/asked.h"
 #include "preload/session/injection_report.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
@@ -296,6 +297,7 @@ static void start_locked(void *unused)
                         ? gmt_output_open(gmt_options.output, gmt_options.spool_limit_bytes, path)
                         : -ENOSYS;
         if (error == 0) {
+            gmt_asked_write(gmt_output_is_one_of_several());
             gmt_coverage_start();
             gmt_driver_load();
             write_process();

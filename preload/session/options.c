@@ -12,6 +12,7 @@
 #include "libtrace/record/option_limits.h"
 #include "libtrace/record/ring_limits.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/settings/dump_on.h"
 
 struct gmt_options gmt_options;
 static char complaints[512];
@@ -132,6 +133,19 @@ static void load_ring(void)
     }
 }
 
+static void load_live(void)
+{
+    const char *variable;
+    char step[GMT_SETTINGS_STEP_BYTES];
+    gmt_options.metrics = value_of("metrics", &variable);
+    gmt_options.metrics_seconds = (unsigned)number_of("metrics_interval");
+    gmt_options.dump_on = value_of("dump_on", &variable);
+    if (gmt_options.dump_on[0] != '\0' && gmt_dump_on_read(gmt_options.dump_on, step) != 0) {
+        complain("bad value in", variable);
+        gmt_options.dump_on = "";
+    }
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -188,6 +202,7 @@ void gmt_options_load(void)
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");
     load_fingerprints();
     load_ring();
+    load_live();
     find_unknown_variables();
 }
 

@@ -41,7 +41,10 @@ struct gmt_options {
     size_t fingerprint_limit_bytes;
     uint64_t spool_limit_bytes;
     struct gmt_ring_limits ring; /* keep the last records only; zeros: all of them */
-    double counter_budget;       /* share of elapsed time; GMT_UNLIMITED_BUDGET */
+    const char *metrics;         /* pattern, "": none */
+    unsigned metrics_seconds;
+    const char *dump_on;   /* as gmt_dump_on_read takes it, "": errors and bad ends only */
+    double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
 };
 extern struct gmt_options gmt_options;

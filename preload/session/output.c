@@ -16,6 +16,13 @@
 #include "preload/session/options.h"
 #include "preload/session/run_note.h"
 
+static bool is_one_of_several;
+
+bool gmt_output_is_one_of_several(void)
+{
+    return is_one_of_several;
+}
+
 static const char *program_name(void)
 {
     const char *exe = gmt_options_exe();
@@ -93,7 +100,7 @@ int gmt_output_expand(const char *pattern, char *path, size_t bytes)
     return used != 0 ? 0 : -EINVAL;
 }
 
-static int make_absolute(char *path)
+int gmt_output_make_absolute(char *path)
 {
     char cwd[PATH_MAX], whole[PATH_MAX * 2];
     if (path[0] == '/') {
@@ -148,7 +155,7 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
     char wanted[PATH_MAX], digits[24];
     int error = gmt_output_expand(pattern, wanted, sizeof(wanted));
     if (error == 0) {
-        error = make_absolute(wanted);
+        error = gmt_output_make_absolute(wanted);
     }
     if (error != 0) {
         return error;
@@ -176,6 +183,7 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
                                                            .run = name,
                                                            .ring_ns = gmt_options.ring.ns,
                                                            .ring_bytes = gmt_options.ring.bytes});
+        is_one_of_several = attempt != 0;
         if (error != -EEXIST) {
             if (error == 0 && attempt != 0) {
                 gmt_spool_capability(

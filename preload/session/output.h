@@ -15,6 +15,9 @@
  * Returns 0, -EINVAL for an unknown letter, -ENAMETOOLONG. */
 int gmt_output_expand(const char *pattern, char *path, size_t bytes);
 
+/* Put the working folder before a path that is relative (PATH_MAX bytes). 0, -ENAMETOOLONG, or negative errno. */
+int gmt_output_make_absolute(char *path);
+
 /* Move the trace of an earlier run, with what its recorder left, aside to `<path>.old`. run: what the
  * launcher calls its run; NULL: there is none. False: it belongs to this run, somebody writes it, or it
  * cannot be moved. */
@@ -25,5 +28,7 @@ bool gmt_output_make_way(const char *path, const char *run);
  * appended to a taken one). Returns 0, GMT_OUTPUT_NO_FILE, or
  * negative errno; `path` (PATH_MAX bytes) gets the name. */
 int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *path);
+/* After it: did another process of this run have the wanted name? */
+bool gmt_output_is_one_of_several(void);
 
 #endif

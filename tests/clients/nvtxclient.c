@@ -5,8 +5,10 @@
 
 #include <limits.h>
 #include <nvtx3/nvToolsExt.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -218,6 +220,28 @@ int scenario_load(long n)
     }
     CHECK(cu.cuMemFree(result));
     CHECK(cu.cuMemFree(memory));
+    return 0;
+}
+
+/* One after the other, until standard input ends. */
+int scenario_steps(long n)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    bool goes_on;
+    (void)n;
+    begin();
+    puts("stepping");
+    fflush(stdout);
+    do {
+        nvtxRangePushA("step");
+        copy(100);
+        nvtxRangePushA("part");
+        copy(200);
+        nvtxRangePop();
+        goes_on = poll(&input, 1, 1) == 0;
+        nvtxRangePop();
+    } while (goes_on);
+    puts("ended");
     return 0;
 }
 

@@ -69,6 +69,10 @@ if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
     offered gmtrace appl | grep -x apply >/dev/null || fail "apply is not offered"
     offered gmtrace ca | grep -x cat >/dev/null || fail "no program is offered"
     offers '' gmtrace --device sim ./app -
+    offered gmtrace --ring 30s to | grep -x top >/dev/null || fail "top is not offered"
+    offers '--interval' gmtrace top --i
+    offers '--once' gmtrace top --o
+    offers '' gmtrace top --samples -
 fi
 # ---- zsh and fish, where they are installed ----
 # in_zsh LINE, in_fish LINE: what is offered at its end, one a line.

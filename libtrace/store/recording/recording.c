@@ -10,6 +10,7 @@
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/recording/ring.h"
 #include "libtrace/store/recording/ring_internal.h"
 #include "libtrace/store/spool/spool_files.h"
@@ -62,6 +63,7 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
     (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
     (void)mallopt(M_TOP_PAD, 1 << 20);
     enum gmt_process_fate fate = GMT_PROCESS_ALIVE;
+    gmt_recording_live_open(recording);
     if (gmt_ring_is_on(recording->control)) {
         return gmt_ring_run(recording, writer_gone);
     }

@@ -12,6 +12,7 @@
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/spool/spool_files.h"
 
 #define BUSY_RECORDS 4096u /* a pass with so many is followed by the next at once        */
@@ -46,6 +47,7 @@ static void close_reader(struct gmt_recording *recording)
 void gmt_recording_close(struct gmt_recording *recording)
 {
     gmt_recording_close_database(recording);
+    gmt_recording_live_close(recording);
     close_reader(recording);
     if (recording->lock_fd >= 0) {
         close(recording->lock_fd);

@@ -30,6 +30,8 @@ struct gmt_recording {
     struct gmt_timebase time;
     sqlite3 *db;
     struct gmt_ingest *ingest;
+    struct gmt_recording_live
+        *live;       /* NULL: nobody asks for numbers, since the program does not run */
     bool complete;   /* the database was finished already                          */
     bool was_failed; /* an earlier attempt on this spool said FAILED               */
     bool in_transaction;

@@ -12,6 +12,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/recording/recording_internal.h"
+#include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/recording/ring.h"
 #include "libtrace/store/spool/spool_files.h"
 
@@ -276,6 +277,7 @@ int gmt_recording_commit(struct gmt_recording *recording)
 int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64_t *records)
 {
     struct gmt_spool_record record;
+    char cause[128]; /* of a dump, which a recording as a whole has none of */
     *records = 0;
     gmt_timebase_add_control(&recording->time, recording->control);
     if (!recording->is_foreign) {
@@ -288,10 +290,12 @@ int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64
             break;
         }
         error = gmt_ingest_record(recording->ingest, &record);
+        (void)gmt_recording_live_record(recording, &record, cause);
         if (error == 0 && ++recording->transaction_records >= COMMIT_RECORDS) {
             error = gmt_recording_commit(recording);
         }
     }
+    gmt_recording_live_pass(recording, writer_gone);
     /* While the program runs there is another pass. */
     return error == 0 && writer_gone ? gmt_spool_reader_shortage(recording->reader) : error;
 }

@@ -14,6 +14,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool_folder.h"
+#include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/recording/ring_causes.h"
 #include "libtrace/store/recording/ring_content.h"
 #include "libtrace/store/recording/ring_internal.h"
@@ -44,6 +45,8 @@ struct ring {
     size_t count, capacity, at; /* at: of the last record                                 */
     uint64_t base_bytes, given_up_ns, looked_ns, retry_ns, clock_ns;
     char cause[128]; /* of a failure that was not followed by a dump yet, or ""                 */
+    char slow[128];  /* of a slow step, likewise                                                  */
+    struct gmt_ring_budget slow_budget;
     uint64_t unasked_ns;
     unsigned unasked, children;
 };
@@ -94,6 +97,9 @@ static int look_at(struct ring *ring, const struct gmt_spool_record *record)
     if (record->chunk + 1 == base_of(ring) || record->type == GMT_REC_NONE) {
         return 0;
     }
+    if (gmt_recording_live_record(ring->recording, record, cause)) {
+        memcpy(ring->slow, cause, sizeof(cause));
+    }
     struct chunk *chunk = chunk_of(ring, record->chunk);
     if (chunk == NULL) {
         return -ENOMEM;
@@ -122,6 +128,7 @@ static int read_pass(struct ring *ring, bool writer_gone, uint64_t *records)
         error = look_at(ring, &record);
     }
     gmt_spool_reader_rest(recording->reader);
+    gmt_recording_live_pass(recording, writer_gone);
     return error;
 }
 
@@ -318,6 +325,7 @@ static void reap(struct ring *ring, int options)
 static void start_dump(struct ring *ring, const char *cause)
 {
     reap(ring, ring->children >= MOST_CHILDREN ? 0 : WNOHANG);
+    gmt_recording_live_dumped(ring->recording);
     pid_t child = fork();
     if (child == 0) {
         (void)signal(SIGUSR1, SIG_IGN);
@@ -336,10 +344,14 @@ static void answer(struct ring *ring)
         asked = 0;
         start_dump(ring, "SIGUSR1 to the recorder");
     }
+    uint64_t window_ns = ring->recording->control->ring_ns;
+    if (ring->slow[0] != '\0' && gmt_ring_budget_take(&ring->slow_budget, now_ns, window_ns)) {
+        start_dump(ring, ring->slow);
+    }
+    ring->slow[0] = '\0';
     if (ring->cause[0] == '\0') {
         return;
     }
-    uint64_t window_ns = ring->recording->control->ring_ns;
     if (ring->unasked == 0 ||
         (ring->unasked < MOST_UNASKED && now_ns - ring->unasked_ns >= window_ns)) {
         ring->unasked++;
@@ -402,6 +414,8 @@ int gmt_ring_run(struct gmt_recording *recording, bool *writer_gone)
     bool has_exited = __atomic_load_n(&recording->control->ended, __ATOMIC_ACQUIRE) != 0;
     if (error == 0 && gmt_ring_is_bad_end(fate, recording->watch.exit_status, has_exited, cause)) {
         error = dump(&ring, cause);
+        gmt_recording_live_dumped(recording);
+        gmt_recording_live_pass(recording, true);
     }
     reap(&ring, 0);
     gmt_ring_apis_free(&ring.apis);

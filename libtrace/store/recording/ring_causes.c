@@ -10,6 +10,8 @@
 #include "libtrace/record/layout.h"
 
 #define OUT_OF_MEMORY 2
+#define MOST_AT_ONCE 10u
+#define BACK_NS UINT64_C(3600000000000)
 
 /* Of cuda.h: after these the context, or the device, is of no use any more. */
 static bool is_fatal(int result)
@@ -103,4 +105,20 @@ bool gmt_ring_is_bad_end(enum gmt_process_fate fate, int exit_status, bool has_e
     }
     (void)snprintf(cause, 128, "exit status %d", WEXITSTATUS(exit_status));
     return WEXITSTATUS(exit_status) != 0;
+}
+
+bool gmt_ring_budget_take(struct gmt_ring_budget *budget, uint64_t now_ns, uint64_t window_ns)
+{
+    while (budget->taken > 0 && now_ns - budget->back_ns >= BACK_NS) {
+        budget->taken--;
+        budget->back_ns += BACK_NS;
+    }
+    bool is_free = budget->taken < MOST_AT_ONCE &&
+                   (budget->last_ns == 0 || now_ns - budget->last_ns >= window_ns);
+    if (is_free) {
+        budget->back_ns = budget->taken == 0 ? now_ns : budget->back_ns;
+        budget->taken++;
+        budget->last_ns = now_ns;
+    }
+    return is_free;
 }
