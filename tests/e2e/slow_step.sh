@@ -44,7 +44,7 @@ planted() {
     done | head -n 1
 }
 
-# The program stands still for half a second, in whatever step it is. Another one that was slow may have had its dump just now.
+# The program is stopped for half a second, in whatever step it is. Another one that was slow may have had its dump just now.
 plant() {
     local i j
     for ((i = 0; i < 8; i++)); do

@@ -15,7 +15,7 @@ struct gmt_live_span {
 };
 
 /* A thread enters or leaves a call. */
-struct edge {
+struct call_edge {
     uint64_t ns;
     uint32_t cause;
     int32_t step;
@@ -81,7 +81,7 @@ static int by_begin(const void *a, const void *b)
 
 static int by_ns(const void *a, const void *b)
 {
-    const struct edge *left = a, *right = b;
+    const struct call_edge *left = a, *right = b;
     return (left->ns > right->ns) - (left->ns < right->ns);
 }
 
@@ -159,7 +159,8 @@ static enum gmt_live_cause cause_of(const int32_t active[static GMT_LIVE_CAUSE_C
 }
 
 /* One walk along both, which are in order. */
-static void share_out(const struct edge *edges, size_t count, const struct gmt_live_spans *gaps,
+static void share_out(const struct call_edge *edges, size_t count,
+                      const struct gmt_live_spans *gaps,
                       uint64_t idle_ns[static GMT_LIVE_CAUSE_COUNT])
 {
     int32_t active[GMT_LIVE_CAUSE_COUNT] = {0};
@@ -185,13 +186,13 @@ static void share_out(const struct edge *edges, size_t count, const struct gmt_l
 }
 
 /* Where calls are entered and left, in order. NULL: no memory, or no calls. */
-static struct edge *find_edges(const struct gmt_live_spans *calls)
+static struct call_edge *find_edges(const struct gmt_live_spans *calls)
 {
-    struct edge *edges = calls->count != 0 ? malloc(2 * calls->count * sizeof(*edges)) : NULL;
+    struct call_edge *edges = calls->count != 0 ? malloc(2 * calls->count * sizeof(*edges)) : NULL;
     for (size_t i = 0; edges != NULL && i < calls->count; i++) {
         const struct gmt_live_span *call = &calls->item[i];
-        edges[2 * i] = (struct edge){call->begin_ns, call->cause, 1};
-        edges[2 * i + 1] = (struct edge){call->end_ns, call->cause, -1};
+        edges[2 * i] = (struct call_edge){call->begin_ns, call->cause, 1};
+        edges[2 * i + 1] = (struct call_edge){call->end_ns, call->cause, -1};
     }
     if (edges != NULL) {
         qsort(edges, 2 * calls->count, sizeof(*edges), by_ns);
@@ -208,7 +209,7 @@ int gmt_live_idle_settle(struct gmt_live_idle *idle, uint64_t until_ns, struct g
         return 0;
     }
     sort(&idle->calls);
-    struct edge *edges = find_edges(&idle->calls);
+    struct call_edge *edges = find_edges(&idle->calls);
     error = edges == NULL && idle->calls.count != 0 ? -ENOMEM : 0;
     for (unsigned i = 0; i < idle->devices && error == 0; i++) {
         gaps.count = 0;

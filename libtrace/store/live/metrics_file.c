@@ -95,9 +95,9 @@ static void put_waits(struct exposition *to, const struct gmt_live_page *page)
     put_seconds(to, "", page->blocking_copies_ns);
 }
 
-enum held { HELD_BYTES, HELD_COUNT, HELD_MADE };
+enum held_what { HELD_BYTES, HELD_COUNT, HELD_MADE };
 
-static void put_held(const struct exposition *to, const char *own, enum held what,
+static void put_held(const struct exposition *to, const char *own, enum held_what what,
                      const struct gmt_live_held *held)
 {
     put_number(to, own,
@@ -117,7 +117,7 @@ static bool is_used(const struct gmt_live_device *device)
 }
 
 static void put_device_memory(struct exposition *to, const struct gmt_live_page *page,
-                              enum held what)
+                              enum held_what what)
 {
     char own[64];
     for (unsigned i = 0; i < GMT_LIVE_DEVICES; i++) {
@@ -131,7 +131,8 @@ static void put_device_memory(struct exposition *to, const struct gmt_live_page 
     }
 }
 
-static void put_host_memory(struct exposition *to, const struct gmt_live_page *page, enum held what)
+static void put_host_memory(struct exposition *to, const struct gmt_live_page *page,
+                            enum held_what what)
 {
     char own[64];
     static const unsigned kinds[] = {GMT_ALLOC_HOST, GMT_ALLOC_REGISTERED};

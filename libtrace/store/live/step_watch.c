@@ -18,7 +18,7 @@ struct named_steps {
 };
 
 /* A range that is open, if its record came before that of its end. */
-struct open_range {
+struct open_step {
     uint32_t id; /* 0: none */
     uint32_t steps;
 };
@@ -27,7 +27,7 @@ struct gmt_step_watch {
     char wanted[GMT_LIVE_NAME_BYTES], wanted_domain[GMT_LIVE_NAME_BYTES];
     struct named_steps *steps[MOST_NAMES];
     size_t count;
-    struct open_range open[MOST_OPEN];
+    struct open_step open[MOST_OPEN];
     size_t open_count; /* places that were ever used */
     struct {
         uint32_t thread; /* 0: none */
@@ -133,7 +133,7 @@ static void note_open(struct gmt_step_watch *watch, uint32_t id, uint32_t steps)
         at++;
     }
     if (at < MOST_OPEN) {
-        watch->open[at] = (struct open_range){id, steps};
+        watch->open[at] = (struct open_step){id, steps};
         watch->open_count = at == watch->open_count ? at + 1 : watch->open_count;
     }
 }
