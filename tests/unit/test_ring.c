@@ -199,6 +199,101 @@ Test(ring, the_base_takes_the_place_of_chunks)
     cr_expect_eq(content.corrupt, 0);
 }
 
+/* What was said long before the window, and is meant by what lies in it. */
+static const struct lasting {
+    enum gmt_rec_type type;
+    size_t bytes; /* of its fixed part */
+    const char *name;
+} lasting[] = {
+    {GMT_REC_PROCESS, sizeof(struct gmt_process), "process"},
+    {GMT_REC_THREAD, sizeof(struct gmt_thread), "thread"},
+    {GMT_REC_DEVICE, sizeof(struct gmt_device), "device"},
+    {GMT_REC_CONTEXT, sizeof(struct gmt_context), "context"},
+    {GMT_REC_STREAM, sizeof(struct gmt_stream), "stream"},
+    {GMT_REC_API, sizeof(struct gmt_api), "entry point"},
+    {GMT_REC_KERNEL, sizeof(struct gmt_kernel), "kernel"},
+    {GMT_REC_KERNEL_CLASS, sizeof(struct gmt_kernel_class), "kernel class"},
+    {GMT_REC_STACK, sizeof(struct gmt_stack), "call stack"},
+    {GMT_REC_OBJECT, sizeof(struct gmt_object), "mapped file"},
+    {GMT_REC_CAPABILITY, sizeof(struct gmt_capability), "capability"},
+    {GMT_REC_PYTHON_LINE, sizeof(struct gmt_python_line), "line of Python"},
+    {GMT_REC_TENSOR_MAP, sizeof(struct gmt_tensor_map), "tensor map"},
+    {GMT_REC_CUBIN, sizeof(struct gmt_cubin_piece), "cubin"},
+    {GMT_REC_INLINING, sizeof(struct gmt_inlining), "inlining"},
+    {GMT_REC_GRAPH, sizeof(struct gmt_graph), "graph"},
+    {GMT_REC_GRAPH_NODE, sizeof(struct gmt_graph_node), "node of a graph"},
+    {GMT_REC_RANGE, sizeof(struct gmt_user_range), "range that is open"},
+};
+enum { LASTING = sizeof(lasting) / sizeof(lasting[0]) };
+
+static void say_lasting(const struct lasting *row)
+{
+    union {
+        struct gmt_graph graph;
+        struct gmt_graph_node node;
+        struct gmt_user_range range;
+        uint8_t bytes[4 * GMT_SLOT_BYTES];
+    } record = {0};
+    if (row->type == GMT_REC_GRAPH) {
+        record.graph = (struct gmt_graph){.since_ticks = 10, .handle = 0xa, .id = 1, .made = 1};
+    } else if (row->type == GMT_REC_GRAPH_NODE) {
+        record.node = (struct gmt_graph_node){.since_ticks = 10, .graph = 1, .node = 7};
+    } else if (row->type == GMT_REC_RANGE) {
+        record.range = (struct gmt_user_range){.begin_ticks = 10, .id = 1, .kind = GMT_RANGE_PUSH};
+    }
+    ((struct gmt_side_head *)(void *)record.bytes)->ticks = 10;
+    gmt_fixture_side(&fixture, 0, row->type, record.bytes, row->bytes, "a name", "", NULL);
+}
+
+static size_t count_of(enum gmt_rec_type type, enum gmt_ring_verdict verdict)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < content.count; i++) {
+        count += content.records[i].type == type && content.records[i].verdict == verdict;
+    }
+    return count;
+}
+
+/* Base after base, each of the one before: what lasts is in the last of them, once. */
+Test(ring, what_lasts_is_there_whatever_its_age)
+{
+    struct gmt_timebase time;
+    uint64_t bytes = 0, first = 0;
+    gmt_timebase_init(&time, true);
+    for (size_t i = 0; i < LASTING; i++) {
+        say_lasting(&lasting[i]);
+    }
+    memory(0, GMT_REC_ALLOC, 1, 10);
+    call(1, GMT_REC_LAUNCH, 500);
+    for (int generation = 0; generation < 50; generation++) {
+        gmt_ring_content_free(&content);
+        if (generation > 0) {
+            cr_assert_eq(gmt_ring_content_add(&content, folder, 7, geteuid()), 0);
+        }
+        /* The chunk is there until the base has its name: a recorder that is killed in between leaves both. */
+        if (generation < 2) {
+            cr_assert_eq(gmt_ring_content_add(&content, folder, 0, geteuid()), 0);
+        }
+        cr_assert_eq(gmt_ring_content_add(&content, folder, 1, geteuid()), 0);
+        cr_assert_eq(gmt_ring_sift(&content, &time, BEGIN + 1000 * (uint64_t)generation), 0);
+        for (size_t i = 0; i < LASTING; i++) {
+            size_t count = count_of(lasting[i].type, GMT_RING_HOLDS);
+            /* Of an open range, and of a graph with its nodes, the same record may be there twice. */
+            bool may_repeat = lasting[i].type == GMT_REC_GRAPH ||
+                              lasting[i].type == GMT_REC_RANGE ||
+                              lasting[i].type == GMT_REC_GRAPH_NODE;
+            cr_assert(count == 1 || (may_repeat && count == 2), "%zu times in generation %d: %s",
+                      count, generation, lasting[i].name);
+        }
+        cr_assert_eq(count_of(GMT_REC_ALLOC, GMT_RING_HOLDS), 1);
+        cr_assert_eq(count_of(GMT_REC_LAUNCH, GMT_RING_HOLDS), 0);
+        cr_assert_eq(gmt_ring_content_write(&content, folder, 7, 1, &bytes), 0);
+        first = generation == 1 ? bytes : first;
+        cr_assert(generation < 2 || bytes == first, "generation %d: %llu bytes, not %llu",
+                  generation, (unsigned long long)bytes, (unsigned long long)first);
+    }
+}
+
 Test(ring, a_torn_record_ends_its_chunk)
 {
     call(0, GMT_REC_LAUNCH, 1000);
