@@ -80,7 +80,8 @@ void gmt_asked_write(bool is_one_of_several)
     if (gmt_options.dump_on[0] != '\0' && gmt_options.ring.ns != 0) {
         settings.watches_steps = gmt_dump_on_read(gmt_options.dump_on, settings.step) == 0;
     }
-    if (gmt_options.metrics[0] != '\0') {
+    /* Of two runs, one counts instructions: the file is to keep the numbers of the other. */
+    if (gmt_options.metrics[0] != '\0' && !gmt_options.second_run) {
         error = put_metrics(&settings, is_one_of_several);
         settings.metrics[error == 0 ? sizeof(settings.metrics) - 1 : 0] = '\0';
     }

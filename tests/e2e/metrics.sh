@@ -83,6 +83,14 @@ several)
         sed 's/ [^ ]*$//' samples.out >>all
     done
     equal "samples that are there twice" "" "$(sort all | uniq -d)"
+    # Of two runs of one program, that for instructions leaves the file as it is.
+    for second in "" 1; do
+        LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/d$second.db GMTRACE_METRICS=$work/d$second.prom GMTRACE_COLLECT=deep \
+            run d env ${second:+GMTRACE_SECOND_RUN=1} "$CLIENTS/driverclient" churn 5
+        finished d$second.db
+    done
+    [ -e d.prom ] || fail "the first run has no metrics"
+    if [ -e d1.prom ]; then fail "the second run has metrics"; fi
     ;;
 refused)
     # refused TEXT OPTION...: status 125, one line, and the program does not run.
