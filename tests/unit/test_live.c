@@ -275,6 +275,25 @@ Test(live, idle_times_in_portions)
     gmt_live_idle_free(&portions);
 }
 
+/* A recorder that is far behind finds millions of calls in one pass. */
+Test(live, idle_times_of_more_calls_than_there_is_room_for)
+{
+    struct gmt_live_idle idle = {0};
+    static struct gmt_live_page found;
+    cr_assert_eq(gmt_live_idle_op(&idle, 0, 0, 10), 0);
+    for (uint64_t i = 1; i < 2000000; i++) {
+        cr_assert_eq(gmt_live_idle_call(&idle, GMT_LIVE_SYNC, i * 10, i * 10 + 5), 0);
+    }
+    cr_expect(gmt_live_idle_is_full(&idle) != 0);
+    cr_expect_leq(idle.calls.capacity, 4 * 131072, "%zu calls are kept", idle.calls.capacity);
+    cr_assert_eq(gmt_live_idle_op(&idle, 0, 20000000, 20000001), 0);
+    cr_assert_eq(gmt_live_idle_settle(&idle, UINT64_MAX, &found), 0);
+    cr_expect_eq(found.device[0].idle_ns[GMT_LIVE_SYNC] + found.device[0].idle_ns[GMT_LIVE_HOST],
+                 20000000 - 10);
+    cr_expect_lt(idle.calls.count, 131072);
+    gmt_live_idle_free(&idle);
+}
+
 Test(live, kernels_that_are_busy_stay_in_the_table)
 {
     struct gmt_live_kernels kernels = {0};

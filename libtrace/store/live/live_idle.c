@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MOST_SPANS 131072u /* of calls, or of a device's operations, that are kept: 3 MiB */
+#define MOST_IN_PASS (4 * MOST_SPANS) /* a reader that is far behind finds more at once: left out */
 
 struct gmt_live_span {
     uint64_t begin_ns, end_ns;
@@ -32,6 +33,9 @@ void gmt_live_idle_free(struct gmt_live_idle *idle)
 
 static int add(struct gmt_live_spans *spans, const struct gmt_live_span *span)
 {
+    if (spans->count == MOST_IN_PASS) {
+        return 0;
+    }
     if (spans->count == spans->capacity) {
         size_t capacity = spans->capacity != 0 ? 2 * spans->capacity : 1024;
         struct gmt_live_span *item = realloc(spans->item, capacity * sizeof(*item));
