@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sorts pairs by the digits of their keys, from the lowest up. */
+/* Sorts pairs by the digits of their keys, from the lowest up; finds one value of many by its digits, from the highest down. */
 #include "analyzer/base/sort.h"
 
 #include <stdbool.h>
@@ -88,4 +88,75 @@ void gmt_sort_pairs(int64_t (*pairs)[2], size_t n)
         memcpy(pairs, from, n * sizeof(*pairs));
     }
     free(spare);
+}
+
+static void find_limits(const int64_t *values, size_t n, int64_t *least, uint64_t *range)
+{
+    int64_t most = values[0];
+
+    *least = values[0];
+    for (size_t i = 1; i < n; i++) {
+        *least = values[i] < *least ? values[i] : *least;
+        most = values[i] > most ? values[i] : most;
+    }
+    *range = (uint64_t)most - (uint64_t)*least;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static size_t group_of(int64_t value, int64_t least, unsigned shift)
+{
+    return (size_t)(((uint64_t)value - (uint64_t)least) >> shift);
+}
+
+/* Which group of values holds index *at, which becomes the index within that group. */
+static size_t find_group(const int64_t *values, size_t n, int64_t least, unsigned shift, size_t *at)
+{
+    size_t counts[DIGITS] = {0};
+    size_t group = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        counts[group_of(values[i], least, shift)]++;
+    }
+    for (; *at >= counts[group]; group++) {
+        *at -= counts[group];
+    }
+    return group;
+}
+
+int64_t gmt_sort_select(int64_t *values, size_t n, size_t at)
+{
+    for (;;) {
+        int64_t least;
+        uint64_t range;
+        unsigned shift = 0;
+        size_t kept = 0;
+
+        if (n <= FEW) {
+            qsort(values, n, sizeof(*values), compare_values);
+            return values[at];
+        }
+        find_limits(values, n, &least, &range);
+        if (range == 0) {
+            return least;
+        }
+        while (range >> shift >= DIGITS) {
+            shift++;
+        }
+        size_t group = find_group(values, n, least, shift, &at);
+        for (size_t i = 0; i < n; i++) {
+            int64_t value = values[i];
+
+            if (group_of(value, least, shift) == group) {
+                values[i] = values[kept];
+                values[kept++] = value;
+            }
+        }
+        n = kept;
+    }
 }

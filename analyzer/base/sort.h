@@ -12,4 +12,7 @@
  */
 void gmt_sort_pairs(int64_t (*pairs)[2], size_t n);
 
+/* The value that stands at index `at` (< n) once they are sorted. Leaves them in another order; in a time that grows with n alone. */
+int64_t gmt_sort_select(int64_t *values, size_t n, size_t at);
+
 #endif

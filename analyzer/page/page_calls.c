@@ -152,32 +152,16 @@ static void add_others(struct gmt_page *page)
     }
 }
 
-/* Row i comes from where order[i][1] says. Each row is moved once, in place: they are large. */
-static void put_in_order(struct gmt_page_call *calls, int64_t (*order)[2], size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        struct gmt_page_call first = calls[i];
-        size_t at = i;
-
-        while ((size_t)order[at][1] != i) {
-            size_t from = (size_t)order[at][1];
-
-            calls[at] = calls[from];
-            order[at][1] = (int64_t)at;
-            at = from;
-        }
-        calls[at] = first;
-        order[at][1] = (int64_t)at;
-    }
-}
-
 /* By begin, and what begins at once by id. */
 static int sort_calls(struct gmt_page *page)
 {
     size_t n = page->call_count;
     int64_t(*order)[2] = malloc((n + 1) * sizeof(*order));
+    struct gmt_page_call *calls = malloc((n + 1) * sizeof(*calls));
 
-    if (order == NULL) {
+    if (order == NULL || calls == NULL) {
+        free(order);
+        free(calls);
         return -ENOMEM;
     }
     for (size_t i = 0; i < n; i++) {
@@ -189,8 +173,13 @@ static int sort_calls(struct gmt_page *page)
         order[i][0] = page->calls[order[i][1]].begin_ns;
     }
     gmt_sort_pairs(order, n);
-    put_in_order(page->calls, order, n);
+    /* Into other memory: in place, each move would wait for the one before. */
+    for (size_t i = 0; i < n; i++) {
+        calls[i] = page->calls[order[i][1]];
+    }
     free(order);
+    free(page->calls);
+    page->calls = calls;
     return 0;
 }
 

@@ -150,22 +150,43 @@ static bool are_sorted(const struct gmt_idle_ops *ops)
     return true;
 }
 
-/* Row i comes from where order[i][1] says. Each row is moved once, in place: they are large. */
-static void put_in_order(struct gmt_idle_op *rows, int64_t (*order)[2], size_t n)
+/* By start; those that start at once stay in their order. 0 or -ENOMEM. */
+static int put_in_order(struct gmt_idle_ops *ops)
 {
-    for (size_t i = 0; i < n; i++) {
-        struct gmt_idle_op first = rows[i];
-        size_t at = i;
+    int64_t(*order)[2] = malloc(ops->count * sizeof(*order));
+    struct gmt_idle_op *rows = order != NULL ? malloc(ops->count * sizeof(*rows)) : NULL;
 
-        while ((size_t)order[at][1] != i) {
-            size_t from = (size_t)order[at][1];
+    if (rows == NULL) {
+        free(order);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < ops->count; i++) {
+        order[i][0] = ops->rows[i].start_ns;
+        order[i][1] = (int64_t)i;
+    }
+    gmt_sort_pairs(order, ops->count);
+    /* Into other memory: in place, each move would wait for the one before. */
+    for (size_t i = 0; i < ops->count; i++) {
+        rows[i] = ops->rows[order[i][1]];
+    }
+    free(order);
+    free(ops->rows);
+    ops->rows = rows;
+    return 0;
+}
 
-            rows[at] = rows[from];
-            order[at][1] = (int64_t)at;
-            at = from;
+/* Sorted by start: now those that start at once by their calls, too. */
+static void sort_ties(struct gmt_idle_op *rows, size_t n)
+{
+    for (size_t i = 0, next; i < n; i = next) {
+        bool sorted = true;
+
+        for (next = i + 1; next < n && rows[next].start_ns == rows[i].start_ns; next++) {
+            sorted &= compare_starts(&rows[next - 1], &rows[next]) <= 0;
         }
-        rows[at] = first;
-        order[at][1] = (int64_t)at;
+        if (!sorted) {
+            qsort(&rows[i], next - i, sizeof(*rows), compare_starts);
+        }
     }
 }
 
@@ -175,34 +196,19 @@ static int sort_ops(struct gmt_idle_ops *ops)
     if (are_sorted(ops)) {
         return 0;
     }
-    int64_t(*order)[2] = malloc(ops->count * sizeof(*order));
-
-    if (order == NULL) {
-        return -ENOMEM;
+    int rc = put_in_order(ops);
+    if (rc == 0) {
+        sort_ties(ops->rows, ops->count);
     }
-    for (size_t i = 0; i < ops->count; i++) {
-        order[i][0] = ops->rows[i].start_ns;
-        order[i][1] = (int64_t)i;
-    }
-    gmt_sort_pairs(order, ops->count);
-    put_in_order(ops->rows, order, ops->count);
-    free(order);
-    if (!are_sorted(ops)) { /* what starts at once was not in order */
-        qsort(ops->rows, ops->count, sizeof(*ops->rows), compare_starts);
-    }
-    return 0;
+    return rc;
 }
 
 int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
 {
-    int64_t device_ops = 0;
     size_t room = 0;
 
     *ops = (struct gmt_idle_ops){.rows = NULL};
-    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &device_ops);
-    if (rc == 0) {
-        rc = make_room(ops, &room, tl->launch_count + tl->copy_count + 256);
-    }
+    int rc = make_room(ops, &room, tl->launch_count + tl->copy_count + 256);
     if (rc == 0) {
         rc = add_launches(ops, &room, tl, false);
     }
@@ -212,10 +218,10 @@ int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
     if (rc == 0) {
         rc = add_rows(ops, &room, tl, memsets);
     }
-    if (rc == 0 && device_ops == 0) {
+    if (rc == 0 && tl->op_count == 0) {
         rc = add_launches(ops, &room, tl, true);
     }
-    if (rc == 0 && device_ops > 0 && has_others(tl)) {
+    if (rc == 0 && tl->op_count > 0 && has_others(tl)) {
         rc = add_rows(ops, &room, tl, others);
     }
     return rc == 0 ? sort_ops(ops) : rc;

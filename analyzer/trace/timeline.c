@@ -274,8 +274,13 @@ static int load_rows(struct gmt_timeline *tl, sqlite3 *beside, int rc, char *mes
     if (rc == 0) {
         rc = gmt_timeline_load_kernels(tl);
     }
-    int error = beside != NULL ? gmt_timeline_end_part(&part, tl, message, bytes) : 0;
-    return error != 0 ? error : rc;
+    if (rc == 0 && (beside == NULL || gmt_timeline_part_takes_ops(&part))) {
+        rc = gmt_timeline_load_ops(tl);
+    }
+    if (beside != NULL) {
+        return gmt_timeline_end_part(&part, tl, rc, message, bytes);
+    }
+    return rc;
 }
 
 int gmt_timeline_load_beside(struct gmt_timeline *tl, sqlite3 *db, sqlite3 *beside, char *message,

@@ -187,6 +187,8 @@ struct gmt_timeline {
     size_t busy_count;
     struct gmt_interval *kernel_busy; /* merged: kernels, those of graphs too */
     size_t kernel_busy_count;
+    size_t op_count;           /* records of what the device did */
+    bool has_kernel_ops;       /* some are of kernels */
     bool has_graph_ops;        /* something on the device was part of a graph */
     bool has_unjoined_ops;     /* of something on the device no call is known */
     struct gmt_cover *kernels; /* when a kernel ran, for gmt_cover_make */
@@ -230,7 +232,11 @@ int gmt_timeline_load_calls(struct gmt_timeline *timeline);
 int gmt_timeline_load_kernels(struct gmt_timeline *timeline);
 int gmt_timeline_load_footprints(struct gmt_timeline *timeline); /* after gmt_graph_kernels_load */
 int gmt_timeline_load_writable(struct gmt_timeline *timeline);   /* after the one before */
-int gmt_timeline_load_busy(struct gmt_timeline *timeline);       /* after the two above */
+int gmt_timeline_load_ops(
+    struct gmt_timeline *timeline); /* records of the device; needs nothing of the others */
+int gmt_timeline_load_busy(struct gmt_timeline *timeline); /* after these three */
+/* Rows that begin with a struct gmt_tl_call, in the order of time. Returns where they are then: in other memory, as a rule. */
+void *gmt_timeline_sort(void *rows, size_t n, size_t bytes);
 int gmt_timeline_derive(struct gmt_timeline *timeline);
 int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
 /* Opens `query` on begin_ns and end_ns of the times of which nothing of the device is known; traces of earlier versions have

@@ -38,9 +38,8 @@ static void hand_over(const struct spans *spans, struct gmt_interval **rows, siz
     }
 }
 
-/* Records of the device's activity; *kernel_ops: how many are of kernels. */
-static int read_ops(struct gmt_timeline *tl, struct spans *busy, struct spans *kernels,
-                    size_t *kernel_ops)
+/* Records of the device's activity. */
+static int read_ops(struct gmt_timeline *tl, struct spans *busy, struct spans *kernels)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, tl->db,
@@ -54,7 +53,7 @@ static int read_ops(struct gmt_timeline *tl, struct spans *busy, struct spans *k
         tl->has_graph_ops |= gmt_query_int(&query, 3) != 0;
         tl->has_unjoined_ops |= gmt_query_int(&query, 4) != 0;
         if (gmt_query_int(&query, 2) != 0) {
-            (*kernel_ops)++;
+            tl->has_kernel_ops = true;
             push(kernels, start, end);
         }
     }
@@ -79,33 +78,66 @@ static int read_calls(struct gmt_timeline *tl, struct spans *busy)
     return gmt_query_close(&query, rc);
 }
 
-int gmt_timeline_load_busy(struct gmt_timeline *tl)
+int gmt_timeline_load_ops(struct gmt_timeline *tl)
 {
     struct spans busy = {0}, kernels = {0};
-    size_t kernel_ops = 0;
-    int64_t ops = 0, memsets = 0;
+    int64_t ops = 0;
     int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM device_op", &ops);
 
-    if (rc == 0) {
-        rc = gmt_query_int64(tl->db, "SELECT count(*) FROM memset", &memsets);
-    }
-    if (rc != 0) {
+    if (rc != 0 || ops <= 0) {
         return rc;
     }
-    size_t calls = tl->copy_count + tl->launch_count + (size_t)memsets;
-    rc = make_room(&busy, ops > 0 ? (size_t)ops : calls);
+    tl->op_count = (size_t)ops;
+    rc = make_room(&busy, tl->op_count);
     if (rc == 0) {
-        rc = make_room(&kernels, (size_t)ops + tl->launch_count);
+        rc = make_room(&kernels, tl->op_count);
     }
     if (rc == 0) {
-        rc = ops > 0 ? read_ops(tl, &busy, &kernels, &kernel_ops) : read_calls(tl, &busy);
+        rc = read_ops(tl, &busy, &kernels);
     }
-    /* The times of a graph's launch are from its first operation to its last: what the records say goes before. */
-    for (size_t i = 0; rc == 0 && kernel_ops == 0 && i < tl->launch_count; i++) {
-        push(&kernels, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
-    }
-    tl->has_device_times = busy.count > 0;
     hand_over(&busy, &tl->busy, &tl->busy_count);
     hand_over(&kernels, &tl->kernel_busy, &tl->kernel_busy_count);
+    return rc;
+}
+
+/* Of a trace without records: from what calls know. */
+static int find_busy(struct gmt_timeline *tl)
+{
+    struct spans busy = {0};
+    int64_t memsets = 0;
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM memset", &memsets);
+
+    if (rc == 0) {
+        rc = make_room(&busy, tl->copy_count + tl->launch_count + (size_t)memsets);
+    }
+    if (rc == 0) {
+        rc = read_calls(tl, &busy);
+    }
+    hand_over(&busy, &tl->busy, &tl->busy_count);
+    return rc;
+}
+
+/* The times of a graph's launch are from its first operation to its last: what the records say goes before. */
+static int find_kernels(struct gmt_timeline *tl)
+{
+    struct spans kernels = {0};
+    int rc = make_room(&kernels, tl->launch_count);
+
+    for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
+        push(&kernels, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    }
+    free(tl->kernel_busy);
+    hand_over(&kernels, &tl->kernel_busy, &tl->kernel_busy_count);
+    return rc;
+}
+
+int gmt_timeline_load_busy(struct gmt_timeline *tl)
+{
+    int rc = tl->op_count == 0 ? find_busy(tl) : 0;
+
+    if (rc == 0 && !tl->has_kernel_ops) {
+        rc = find_kernels(tl);
+    }
+    tl->has_device_times = tl->busy_count > 0;
     return rc;
 }

@@ -9,66 +9,17 @@
 #include "analyzer/trace/managed_ops.h"
 #include "analyzer/trace/timeline.h"
 
-/* All rows start with struct gmt_tl_call. */
-static int compare_calls(const void *a, const void *b)
+/* Of at least one; their order changes. */
+static double median_of(int64_t *times, size_t n)
 {
-    const struct gmt_tl_call *x = a, *y = b;
+    int64_t below = gmt_sort_select(times, n, (n - 1) / 2), above = INT64_MAX;
+    size_t until = 0; /* how many are no larger */
 
-    if (x->begin_ns != y->begin_ns) {
-        return x->begin_ns < y->begin_ns ? -1 : 1;
+    for (size_t i = 0; i < n; i++) {
+        until += times[i] <= below;
+        above = times[i] > below && times[i] < above ? times[i] : above;
     }
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-static bool is_sorted(const char *rows, size_t n, size_t bytes)
-{
-    for (size_t i = 1; i < n; i++) {
-        if (compare_calls(rows + (i - 1) * bytes, rows + i * bytes) > 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/*
- * Rows come in the order of their ids, which calls of one thread are in already; those of several
- * threads are not. Rows are large: each is moved once only.
- */
-static void sort_calls(void *rows, size_t n, size_t bytes)
-{
-    int64_t(*order)[2];
-    char *at = rows, *from;
-
-    if (is_sorted(rows, n, bytes)) {
-        return;
-    }
-    order = calloc(n, sizeof(*order));
-    from = malloc(n * bytes);
-    if (order == NULL || from == NULL) {
-        qsort(rows, n, bytes, compare_calls);
-    } else {
-        memcpy(from, rows, n * bytes);
-        for (size_t i = 0; i < n; i++) {
-            order[i][0] = ((const struct gmt_tl_call *)(const void *)(from + i * bytes))->begin_ns;
-            order[i][1] = (int64_t)i;
-        }
-        gmt_sort_pairs(order, n);
-        for (size_t i = 0; i < n; i++, at += bytes) {
-            memcpy(at, from + (size_t)order[i][1] * bytes, bytes);
-        }
-        if (!is_sorted(rows, n, bytes)) { /* ids of one moment were not in order */
-            qsort(rows, n, bytes, compare_calls);
-        }
-    }
-    free(order);
-    free(from);
-}
-
-static int compare_int64(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-
-    return (*x > *y) - (*x < *y);
+    return ((double)below + (double)(until > n / 2 ? below : above)) / 2;
 }
 
 /* Time without faults, which are added to the class. */
@@ -161,10 +112,7 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         if (n == 0) {
             continue;
         }
-        int64_t *mine = times + first[c];
-        qsort(mine, n, sizeof(*mine), compare_int64);
-        size_t below = (n - 1) / 2, above = n / 2; /* the same for an odd n */
-        class->median_ns = ((double)mine[below] + (double)mine[above]) / 2;
+        class->median_ns = median_of(times + first[c], n);
         class->total_ns = class->median_ns * (double)class->launches;
     }
     judge_faults(tl);
@@ -311,9 +259,6 @@ static void derive_span(struct gmt_timeline *tl)
 
 int gmt_timeline_derive(struct gmt_timeline *tl)
 {
-    sort_calls(tl->copies, tl->copy_count, sizeof(*tl->copies));
-    sort_calls(tl->launches, tl->launch_count, sizeof(*tl->launches));
-    sort_calls(tl->allocations, tl->allocation_count, sizeof(*tl->allocations));
     int rc = gmt_managed_ops_load(tl);
 
     if (rc == 0) {

@@ -426,7 +426,15 @@ int gmt_timeline_load_calls(struct gmt_timeline *tl)
         rc = load_copies(tl, &contexts);
     }
     free(contexts.rows);
-    return rc == 0 ? load_allocations(tl) : rc;
+    if (rc == 0) {
+        rc = load_allocations(tl);
+    }
+    if (rc == 0) {
+        tl->copies = gmt_timeline_sort(tl->copies, tl->copy_count, sizeof(*tl->copies));
+        tl->allocations = gmt_timeline_sort(tl->allocations, tl->allocation_count,
+                                            sizeof(*tl->allocations));
+    }
+    return rc;
 }
 
 int gmt_timeline_load_kernels(struct gmt_timeline *tl)
@@ -444,5 +452,8 @@ int gmt_timeline_load_kernels(struct gmt_timeline *tl)
         rc = load_launches(tl, &contexts);
     }
     free(contexts.rows);
+    if (rc == 0) {
+        tl->launches = gmt_timeline_sort(tl->launches, tl->launch_count, sizeof(*tl->launches));
+    }
     return rc;
 }

@@ -12,6 +12,18 @@
 
 static char path[64];
 
+/* The golden trace has no records of the device, and no calls of these kinds. */
+static const char more_rows[] =
+    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
+    "'kernel', context_id, id, device_start_ns, device_end_ns, id FROM launch; "
+    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
+    "'copy', "
+    "context_id, 100000 + id, device_start_ns, device_end_ns, id FROM transfer; "
+    "INSERT INTO api_call (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
+    "capturing) SELECT 100000 + id, api_id, thread_id, context_id, stream_id, begin_ns + 1, "
+    "end_ns, 0, 0 "
+    "FROM launch;";
+
 static void make_file(const char *sql)
 {
     struct gmt_fixture fixture;
@@ -20,6 +32,7 @@ static void make_file(const char *sql)
     snprintf(path, sizeof(path), "/tmp/gmt_timeline_part_%ld.db", (long)getpid());
     (void)unlink(path);
     gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_sql(&fixture, more_rows);
     gmt_fixture_sql(&fixture, sql);
     snprintf(text, sizeof(text),
              "PRAGMA application_id = %d; PRAGMA user_version = %d; VACUUM INTO '%s'",
@@ -66,6 +79,16 @@ Test(timeline_part, rows_are_those_of_one_thread)
     cr_expect_eq(
         memcmp(one.allocations, two.allocations, one.allocation_count * sizeof(*one.allocations)),
         0);
+    cr_assert_gt(one.busy_count, 0);
+    cr_expect_eq(one.op_count, two.op_count);
+    cr_expect_eq(one.busy_count, two.busy_count);
+    cr_expect_eq(one.kernel_busy_count, two.kernel_busy_count);
+    cr_expect_eq(one.has_kernel_ops, two.has_kernel_ops);
+    cr_expect_eq(one.has_unjoined_ops, two.has_unjoined_ops);
+    cr_expect_eq(memcmp(one.busy, two.busy, one.busy_count * sizeof(*one.busy)), 0);
+    cr_expect_eq(
+        memcmp(one.kernel_busy, two.kernel_busy, one.kernel_busy_count * sizeof(*one.kernel_busy)),
+        0);
     cr_expect_eq(two.db, db);
     gmt_timeline_free(&one);
     gmt_timeline_free(&two);
@@ -84,6 +107,11 @@ Test(timeline_part, damage_has_its_reason)
         {"UPDATE launch SET result = 'x'; UPDATE process SET start_ns = 'x'",
          "is damaged: launch.result is no number"},
         {"UPDATE transfer SET bytes = x'00'; UPDATE launch SET begin_ns = 'x'",
+         "is damaged: transfer.bytes is no integer"},
+        {"UPDATE device_op SET start_ns = 'x'", "is damaged: device_op.start_ns is no integer"},
+        {"UPDATE device_op SET start_ns = 'x'; UPDATE launch SET begin_ns = 'x'",
+         "is damaged: launch.begin_ns is no integer"},
+        {"UPDATE device_op SET start_ns = 'x'; UPDATE transfer SET bytes = x'00'",
          "is damaged: transfer.bytes is no integer"},
         {"UPDATE process SET start_ns = 'x'", "is damaged: process.start_ns is no integer"},
     };
@@ -138,3 +166,4 @@ Test(timeline_part, another_file_of_the_name_is_not_read)
     sqlite3_close(db);
     (void)unlink(path);
 }
+

@@ -71,3 +71,43 @@ Test(sort, orders_pairs_by_key_and_keeps_equal_ones_as_they_came)
         }
     }
 }
+
+static int compare_values(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Of every index, or of some of many; the values are those that were given, and in any order. */
+static void check_select(size_t n, int64_t (*key)(size_t i))
+{
+    int64_t *values = calloc(n, sizeof(*values)), *sorted = calloc(n, sizeof(*sorted));
+
+    cr_assert(values != NULL && sorted != NULL);
+    for (size_t i = 0; i < n; i++) {
+        values[i] = sorted[i] = key(i);
+    }
+    qsort(sorted, n, sizeof(*sorted), compare_values);
+    for (size_t at = 0; at < n; at += n / 64 + 1) {
+        cr_assert_eq(gmt_sort_select(values, n, at), sorted[at], "at %zu of %zu", at, n);
+    }
+    cr_assert_eq(gmt_sort_select(values, n, n - 1), sorted[n - 1], "the last of %zu", n);
+    qsort(values, n, sizeof(*values), compare_values);
+    cr_assert_arr_eq(values, sorted, n * sizeof(*values), "values were lost");
+    free(values);
+    free(sorted);
+}
+
+Test(sort, selects_what_sorting_would_put_at_an_index)
+{
+    static int64_t (*const keys[])(size_t) = {anything, few_values, times, descending,
+                                              ends_of_the_range};
+    static const size_t sizes[] = {1, 2, 3, 100, 2048, 2049, 100000};
+
+    for (size_t k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+            check_select(sizes[s], keys[k]);
+        }
+    }
+}
