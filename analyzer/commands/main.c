@@ -50,8 +50,8 @@ int main(int argc, char **argv)
 {
     /* A file that would exceed the limit (ulimit -f) is a failure to be explained, not an end. */
     (void)signal(SIGXFSZ, SIG_IGN);
-    /* One thread uses SQLite, which need not lock for each row and each piece of memory. */
-    (void)sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
+    /* One thread uses a connection, which need not lock for each row; two connections meet in what SQLite counts of memory. */
+    (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
 
     /* A trace of that name needs its folder: ./sql. */
     gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;

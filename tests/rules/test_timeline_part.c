@@ -167,3 +167,18 @@ Test(timeline_part, another_file_of_the_name_is_not_read)
     (void)unlink(path);
 }
 
+/* Its locks are what keeps two connections apart where they meet: in what it counts of memory, for one. */
+Test(timeline_part, needs_an_sqlite_that_locks)
+{
+    sqlite3 *db, *beside;
+    char message[512] = "";
+
+    cr_assert_eq(sqlite3_config(SQLITE_CONFIG_SINGLETHREAD), SQLITE_OK);
+    make_file("");
+    cr_assert_eq(gmt_trace_open(path, 0, &db, message, sizeof(message)), 0, "%s", message);
+    beside = gmt_trace_open_beside(db);
+    cr_expect_null(beside);
+    cr_expect_neq(sqlite3_get_autocommit(db), 0);
+    sqlite3_close(db);
+    (void)unlink(path);
+}

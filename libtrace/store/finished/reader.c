@@ -336,11 +336,17 @@ static int open_same(sqlite3 *db, sqlite3 **beside)
     return error == 0 ? make_views(*beside) : error;
 }
 
+/* Built or configured for one thread, SQLite has no locks where connections of several threads meet, and one stand-in for all of them. */
+static bool connections_can_meet(void)
+{
+    return sqlite3_threadsafe() != 0 && sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_MEM) !=
+                                            sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_PRNG);
+}
+
 sqlite3 *gmt_trace_open_beside(sqlite3 *db)
 {
     sqlite3 *beside = NULL;
-    /* Built for one thread, SQLite has no lock where connections meet. */
-    if (sqlite3_threadsafe() == 0) {
+    if (!connections_can_meet()) {
         return NULL;
     }
     if (begin_reading(db) != 0 || open_same(db, &beside) != 0) {
