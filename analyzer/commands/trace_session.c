@@ -136,14 +136,8 @@ static int begin_page(void *context, const struct gmt_report *report)
 {
     struct gmt_trace_session *session = context;
 
-    return gmt_page_begin(&session->page, session->payload, &session->timeline, report);
-}
-
-int gmt_trace_session_page(struct gmt_trace_session *session, const char *reproduce)
-{
-    int rc = session->page == NULL ? begin_page(session, &session->report) : 0;
-
-    return rc == 0 ? gmt_page_finish(session->page, &session->model, reproduce) : rc;
+    return gmt_page_begin(&session->page, session->payload, &session->timeline, report,
+                          session->beside, session->beside != NULL ? &session->basis.worker : NULL);
 }
 
 static void close_beside(struct gmt_trace_session *session)
@@ -152,6 +146,17 @@ static void close_beside(struct gmt_trace_session *session)
         gmt_trace_close_beside(session->db, session->beside);
         session->beside = NULL;
     }
+}
+
+int gmt_trace_session_page(struct gmt_trace_session *session, const char *reproduce)
+{
+    int rc = session->page == NULL ? begin_page(session, &session->report) : 0;
+
+    if (rc == 0) {
+        rc = gmt_page_finish(session->page, &session->model, reproduce);
+        close_beside(session);
+    }
+    return rc;
 }
 
 int gmt_trace_session_open(struct gmt_trace_session *session,
@@ -214,7 +219,6 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
     }
     int loaded = gmt_timeline_load_beside(&session->timeline, session->db, session->beside, message,
                                           sizeof(message));
-    close_beside(session);
     if (loaded != 0) {
         complain(path, message);
         return GMT_EXIT_UNREADABLE;
@@ -240,6 +244,10 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         }
         filter.snapshot = &session->snapshot;
     }
+    if (session->beside != NULL) {
+        gmt_host_basis_begin(&session->basis, &session->timeline, session->beside);
+        filter.basis = &session->basis;
+    }
     int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
     if (rc != 0) {
         complain(path, rc != -ENOMEM && gmt_guard_noted(session->db) ? gmt_guard_reason(session->db)
@@ -257,6 +265,7 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
 void gmt_trace_session_close(struct gmt_trace_session *session)
 {
     gmt_page_free(session->page);
+    gmt_host_basis_free(&session->basis);
     gmt_timeline_free(&session->timeline);
     gmt_snapshot_free(&session->snapshot);
     gmt_model_free(&session->model);

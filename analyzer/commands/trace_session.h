@@ -16,7 +16,8 @@ struct gmt_trace_session {
     struct gmt_report report;           /* points into all the others */
     struct gmt_torch_snapshot snapshot; /* of --memory-snapshot; empty without */
     sqlite3 *db;
-    sqlite3 *beside;             /* to the same file, while it is loaded; NULL: none */
+    sqlite3 *beside; /* to the same file, until it is analysed and the page is filled; NULL: none */
+    struct gmt_host_basis basis; /* with `beside`: begun */
     struct gmt_payload *payload; /* NULL: nobody wants a page */
     struct gmt_page *page;       /* the payload's, begun; NULL: not yet */
 };

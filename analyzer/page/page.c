@@ -3,12 +3,14 @@
 #include "analyzer/page/page.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/base/sort.h"
 #include "analyzer/page/page_parts.h"
 #include "analyzer/trace/query.h"
+#include "libtrace/store/db/guard.h"
 #include "reports/json/json_values.h"
 
 /* Intervals of one finding, the longest first, and of all; but of each these few at least. */
@@ -245,12 +247,33 @@ static int write_head(struct gmt_page *page, const struct gmt_model *model, cons
     return rc;
 }
 
-/* Puts the calls into the payload, and compresses them. Nothing here reads the trace's file. */
-static void *gather(void *data)
+/* What is read of the trace's file. */
+static int load(struct gmt_page *page)
+{
+    static int (*const steps[])(struct gmt_page *) = {
+        gmt_page_load_places, gmt_page_load_allocations, gmt_page_load_others};
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
+        rc = steps[i](page);
+    }
+    return rc;
+}
+
+/* Puts the calls into the payload, and compresses them. Reads the trace's file by a second connection only. */
+static void gather(void *data)
 {
     struct gmt_page *page = data;
-    int rc = gmt_page_gather_calls(page);
+    sqlite3 *beside = page->beside.db;
 
+    if (page->before != NULL) {
+        gmt_worker_wait(page->before);
+    }
+    int rc = beside != NULL ? load(page) : 0;
+
+    if (rc == 0) {
+        rc = gmt_page_gather_calls(page);
+    }
     if (rc == 0) {
         rc = merge_calls(page);
     }
@@ -261,54 +284,52 @@ static void *gather(void *data)
     free(page->calls);
     page->calls = NULL;
     page->gathered = rc;
-    return NULL;
-}
-
-/* Beside what the caller does; before it goes on, where there can be no thread. */
-static void start_gathering(struct gmt_page *page)
-{
-    pthread_attr_t attributes;
-
-    if (pthread_attr_init(&attributes) == 0) {
-        /* Of little memory: the whole of a stack counts as taken. */
-        (void)pthread_attr_setstacksize(&attributes, GMT_PAGE_STACK_BYTES);
-        page->is_working = pthread_create(&page->worker, &attributes, gather, page) == 0;
-        (void)pthread_attr_destroy(&attributes);
-    }
-    if (!page->is_working) {
-        (void)gather(page);
+    if (beside != NULL && gmt_guard_noted(beside)) {
+        snprintf(page->why, sizeof(page->why), "%s", gmt_guard_reason(beside));
     }
 }
 
+/* From here on the page is of the thread that has begun it, and so is the reason why something failed. */
 static void stop_gathering(struct gmt_page *page)
 {
-    if (page->is_working) {
-        (void)pthread_join(page->worker, NULL);
-        page->is_working = false;
+    gmt_worker_end(&page->worker);
+    if (page->whole != NULL) {
+        page->timeline = page->whole;
+        page->memory.timeline = page->whole;
+        if (page->why[0] != '\0') {
+            gmt_guard_note_reason(page->whole->db, page->why);
+        }
+        page->whole = NULL;
     }
 }
 
 int gmt_page_begin(struct gmt_page **begun, struct gmt_payload *payload,
-                   const struct gmt_timeline *timeline, const struct gmt_report *report)
+                   const struct gmt_timeline *timeline, const struct gmt_report *report,
+                   sqlite3 *beside, struct gmt_worker *before)
 {
-    static int (*const steps[])(struct gmt_page *) = {
-        load_names, gmt_page_load_places, gmt_page_load_allocations, gmt_page_load_others};
     struct gmt_page *page = calloc(1, sizeof(*page));
-    int rc = page != NULL ? 0 : -ENOMEM;
 
     *begun = page;
     *payload = (struct gmt_payload){.head = json_object()};
-    if (rc != 0 || payload->head == NULL) {
+    if (page == NULL || payload->head == NULL) {
         return -ENOMEM;
     }
     page->payload = payload;
     page->timeline = timeline;
     page->report = report;
-    for (size_t i = 0; rc == 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
-        rc = steps[i](page);
+    page->before = before;
+    int rc = load_names(page);
+    if (rc == 0 && beside != NULL) {
+        page->beside = *timeline;
+        page->beside.db = beside;
+        page->beside.unseen = NULL; /* which the analysis frees while the worker may be at work */
+        page->whole = timeline;
+        page->timeline = &page->beside;
+    } else if (rc == 0) {
+        rc = load(page);
     }
     if (rc == 0) {
-        start_gathering(page);
+        gmt_worker_begin(&page->worker, GMT_PAGE_STACK_BYTES, gather, page);
     }
     return rc;
 }
@@ -353,7 +374,7 @@ int gmt_page_fill(struct gmt_payload *payload, const struct gmt_timeline *timeli
                   const char *reproduce)
 {
     struct gmt_page *page;
-    int rc = gmt_page_begin(&page, payload, timeline, report);
+    int rc = gmt_page_begin(&page, payload, timeline, report, NULL, NULL);
 
     if (rc == 0) {
         rc = gmt_page_finish(page, model, reproduce);

@@ -3,8 +3,6 @@
 #ifndef GMT_ANALYZER_PAGE_PAGE_PARTS_H
 #define GMT_ANALYZER_PAGE_PAGE_PARTS_H
 
-#include <pthread.h>
-
 #include "analyzer/memory/memory.h"
 #include "analyzer/page/page.h"
 #include "analyzer/trace/ids.h"
@@ -49,6 +47,9 @@ struct gmt_page {
     struct gmt_payload *payload;
     const struct gmt_timeline *timeline;
     const struct gmt_report *report;
+    struct gmt_timeline beside; /* the timeline, with a connection for the worker; without: zeros */
+    const struct gmt_timeline
+        *whole; /* while the worker has it: the timeline, with the caller's connection */
     struct gmt_ids threads, streams, devices, contexts, stacks, frames;
     int64_t *context_device; /* index of the device of each context */
     int32_t *api_index;      /* by id: where its name stands, -1: nowhere yet */
@@ -61,9 +62,9 @@ struct gmt_page {
     size_t other_count, other_capacity;
     struct gmt_page_call *calls; /* by begin */
     size_t call_count;
-    pthread_t worker;
-    bool is_working;
-    int gathered; /* whether the calls are in the payload: 0, or a negative errno */
+    struct gmt_worker worker, *before; /* the latter NULL: nobody's end is waited for */
+    int gathered;  /* whether the calls are in the payload: 0, or a negative errno */
+    char why[256]; /* what the worker found wrong with the trace; "": nothing */
 };
 
 /* a - b, or GMT_UNKNOWN where one of them is, or the difference is beyond any clock. */

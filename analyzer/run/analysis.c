@@ -213,6 +213,18 @@ static void merge_claims(struct gmt_finding *findings, size_t n)
     }
 }
 
+static int report_host(struct gmt_analysis *analysis)
+{
+    struct gmt_host_basis basis;
+    int rc = gmt_host_basis_load(&basis, analysis->timeline);
+
+    if (rc == 0) {
+        rc = gmt_host_report(analysis, &basis);
+    }
+    gmt_host_basis_free(&basis);
+    return rc;
+}
+
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report)
 {
@@ -250,6 +262,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc == 0) {
         rc = gmt_verdict_fill(timeline, report);
     }
+    if (rc == 0 && filter->begin_beside != NULL) {
+        rc = filter->begin_beside(filter->context, report);
+    }
     if (rc == 0) {
         gmt_kernel_origins_report(&analysis);
     }
@@ -259,11 +274,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     if (rc == 0) {
         rc = gmt_snapshot_report(&analysis);
     }
-    if (rc == 0) {
-        rc = gmt_host_report(&analysis);
-    }
-    if (rc == 0 && filter->begin_beside != NULL) {
-        rc = filter->begin_beside(filter->context, report);
+    if (rc == 0 && filter->basis == NULL) {
+        rc = report_host(&analysis);
     }
     if (rc != 0) {
         goto out;
@@ -279,6 +291,15 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         run_rule(&analysis, rule);
     }
     gmt_progress_end();
+    if (filter->basis != NULL) {
+        rc = gmt_host_basis_end(filter->basis);
+        if (rc == 0) {
+            rc = gmt_host_report(&analysis, filter->basis);
+        }
+        if (rc != 0) {
+            goto out;
+        }
+    }
     gmt_races_fill(timeline, report);
     if (filter->kernels != NULL) {
         gmt_report_keep_kernels(timeline, report, filter->kernels);

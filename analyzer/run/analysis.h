@@ -8,6 +8,7 @@
 #include "analyzer/findings/rule.h"
 #include "analyzer/model/device_model.h"
 #include "analyzer/snapshot/snapshot.h"
+#include "analyzer/summary/host_basis.h"
 #include "analyzer/trace/timeline.h"
 
 /* Which rules run, and what of the report stays. `only` and `skip` hold ids or slugs. */
@@ -17,9 +18,11 @@ struct gmt_rule_filter {
     const struct gmt_torch_snapshot *snapshot; /* of an allocator, beside the trace; NULL: none */
     const regex_t *kernels; /* names of the kernels to report on; NULL: all, and what is not one */
     bool long_names;        /* reports show the names of kernels, not their titles */
-    /* What is begun before the rules run, when the report has its kernels; NULL: nothing. 0 or a negative errno. */
+    /* What is begun as soon as the report has its kernels; NULL: nothing. 0 or a negative errno. */
     int (*begin_beside)(void *context, const struct gmt_report *report);
     void *context;
+    struct gmt_host_basis *
+        basis; /* begun before; it is asked for when the rules have run. NULL: it is gathered before them */
 };
 
 /*

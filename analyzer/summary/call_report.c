@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/findings/rule.h"
-#include "analyzer/summary/host_calls.h"
+#include "analyzer/summary/host_basis.h"
 #include "analyzer/summary/summary.h"
 
 enum { MOST_PLACES = 3 };
@@ -87,17 +87,9 @@ out:
     return rc;
 }
 
-int gmt_host_report(struct gmt_analysis *analysis)
+int gmt_host_report(struct gmt_analysis *analysis, const struct gmt_host_basis *basis)
 {
-    struct gmt_host_calls calls;
-    int rc = gmt_host_calls_load(&calls, analysis->timeline);
+    int rc = gmt_call_report(analysis, &basis->calls);
 
-    if (rc == 0) {
-        rc = gmt_call_report(analysis, &calls);
-    }
-    if (rc == 0) {
-        rc = gmt_time_report(analysis, &calls);
-    }
-    gmt_host_calls_free(&calls);
-    return rc;
+    return rc == 0 ? gmt_time_report(analysis, basis) : rc;
 }

@@ -3,7 +3,6 @@
 #include "analyzer/summary/host_calls.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,14 +68,22 @@ static struct gmt_host_call call_of(const struct gmt_tl_call *call, const enum g
 #define ALLOCATED " WHERE begin_ns IS NOT NULL AND end_ns IS NOT NULL"
 #define FREED " WHERE free_begin_ns IS NOT NULL AND free_end_ns IS NOT NULL"
 #define NOT_LOADED " WHERE result <> 0 OR capturing <> 0"
-#define AND " UNION ALL "
 
-/* Calls that the timeline does not hold. */
-static const char copies[] = CALLS "transfer" NOT_LOADED AND;
-static const char launches[] = CALLS "launch" NOT_LOADED AND;
-static const char others[] = CALLS "memset" AND CALLS "sync" AND CALLS "api_call" AND CALLS
-                                   "allocation" ALLOCATED AND FREES "allocation" FREED AND CALLS
-                                   "host_allocation" ALLOCATED AND FREES "host_allocation" FREED;
+enum { NO_COPIES, NO_LAUNCHES, SOURCES = 9 };
+
+/* Statements of their own: of a union, SQLite names the first table as that of a value. The first two: calls that the timeline does not
+ * hold. */
+static const char *const sources[SOURCES] = {
+    [NO_COPIES] = CALLS "transfer" NOT_LOADED,
+    [NO_LAUNCHES] = CALLS "launch" NOT_LOADED,
+    CALLS "memset",
+    CALLS "sync",
+    CALLS "api_call",
+    CALLS "allocation" ALLOCATED,
+    FREES "allocation" FREED,
+    CALLS "host_allocation" ALLOCATED,
+    FREES "host_allocation" FREED,
+};
 
 /* At most so many: all rows of these tables, which SQLite counts without looking at them. */
 static int count_others(const struct gmt_timeline *tl, size_t *n)
@@ -98,14 +105,11 @@ static int count_others(const struct gmt_timeline *tl, size_t *n)
     return rc;
 }
 
-static int load_others(struct gmt_host_calls *calls, size_t capacity,
-                       const enum gmt_time_part *parts, const struct gmt_timeline *tl)
+static int load_source(struct gmt_host_calls *calls, size_t capacity,
+                       const enum gmt_time_part *parts, const struct gmt_timeline *tl,
+                       const char *sql)
 {
     struct gmt_query query;
-    char sql[sizeof(copies) + sizeof(launches) + sizeof(others)];
-
-    snprintf(sql, sizeof(sql), "%s%s%s", tl->all_copies ? "" : copies,
-             tl->all_launches ? "" : launches, others);
     int rc = gmt_query_open(&query, tl->db, sql);
 
     while (rc == 0 && calls->count < capacity && gmt_query_next(&query)) {
@@ -123,6 +127,20 @@ static int load_others(struct gmt_host_calls *calls, size_t capacity,
         calls->rows[calls->count++] = call_of(&call, parts);
     }
     return gmt_query_close(&query, rc);
+}
+
+static int load_others(struct gmt_host_calls *calls, size_t capacity,
+                       const enum gmt_time_part *parts, const struct gmt_timeline *tl)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < SOURCES; i++) {
+        bool is_empty = (i == NO_COPIES && tl->all_copies) ||
+                        (i == NO_LAUNCHES && tl->all_launches);
+
+        rc = is_empty ? 0 : load_source(calls, capacity, parts, tl, sources[i]);
+    }
+    return rc;
 }
 
 static int compare_begins(const void *a, const void *b)

@@ -45,6 +45,7 @@ void gmt_call_sums_rank(struct gmt_call_sums *sums, bool timed);
 
 /* Parts of gmt_host_report: the API summary; the parts of the recorded time, after gmt_verdict_fill. */
 int gmt_call_report(struct gmt_analysis *analysis, const struct gmt_host_calls *calls);
-int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *calls);
+struct gmt_host_basis;
+int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_basis *basis);
 
 #endif

@@ -21,7 +21,8 @@ int gmt_memory_report(struct gmt_analysis *analysis);
 int gmt_snapshot_report(struct gmt_analysis *analysis);
 
 /* What the recorded time went to, what the device was idle for, and the calls by function: after gmt_verdict_fill. */
-int gmt_host_report(struct gmt_analysis *analysis);
+struct gmt_host_basis;
+int gmt_host_report(struct gmt_analysis *analysis, const struct gmt_host_basis *basis);
 
 /* Names in each finding and note the group that most of its claims lie in, and lists the groups. */
 int gmt_report_name_ranges(const struct gmt_timeline *timeline, struct gmt_report *report);

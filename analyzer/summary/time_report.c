@@ -6,6 +6,7 @@
 
 #include "analyzer/base/intervals.h"
 #include "analyzer/findings/rule.h"
+#include "analyzer/summary/host_basis.h"
 #include "analyzer/summary/idle_pieces.h"
 #include "analyzer/summary/summary.h"
 #include "analyzer/trace/own_time.h"
@@ -279,42 +280,33 @@ static int fill_devices(struct gmt_analysis *analysis, const struct gmt_idle_cal
     return rc;
 }
 
-static int fill(struct gmt_analysis *analysis, const struct gmt_host_calls *calls,
+static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basis,
                 const struct span_list *unseen)
 {
-    const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_idle_calls *calls = &basis->idle_calls;
+    const struct gmt_idle_ops *ops = &basis->ops;
     struct gmt_stack_frames frames = {0};
-    struct gmt_idle_calls made = {0};
-    struct gmt_idle_ops ops = {0};
-    struct gmt_idle_pieces all = {.places = {.calls = calls, .frames = &frames}};
-    struct gmt_idle_pieces each = {.places = {.calls = calls, .frames = &frames}};
-    int rc = gmt_stack_frames_load(&frames, tl);
+    struct gmt_idle_pieces all = {.places = {.calls = &basis->calls, .frames = &frames}};
+    struct gmt_idle_pieces each = {.places = {.calls = &basis->calls, .frames = &frames}};
+    int rc = gmt_stack_frames_load(&frames, analysis->timeline);
 
+    all.device = ops->count > 0 ? ops->rows[0].device : -1;
     if (rc == 0) {
-        rc = gmt_idle_calls_make(&made, calls);
+        rc = fill_parts(analysis, calls, ops, unseen, &all);
     }
     if (rc == 0) {
-        rc = gmt_idle_ops_load(&ops, tl);
-    }
-    all.device = ops.count > 0 ? ops.rows[0].device : -1;
-    if (rc == 0) {
-        rc = fill_parts(analysis, &made, &ops, unseen, &all);
-    }
-    if (rc == 0) {
-        rc = fill_devices(analysis, &made, &ops, unseen, &each);
+        rc = fill_devices(analysis, calls, ops, unseen, &each);
     }
     if (rc == 0) {
         rc = gmt_idle_pieces_keep(analysis, analysis->report->device_idle_count > 0 ? &each : &all);
     }
     gmt_idle_pieces_free(&all);
     gmt_idle_pieces_free(&each);
-    gmt_idle_ops_free(&ops);
-    gmt_idle_calls_free(&made);
     gmt_stack_frames_free(&frames);
     return rc;
 }
 
-int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *calls)
+int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_basis *basis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_report *report = analysis->report;
@@ -330,7 +322,7 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_calls *
     }
     int rc = unseen_spans(tl, &unseen);
     if (rc == 0) {
-        rc = fill(analysis, calls, &unseen);
+        rc = fill(analysis, basis, &unseen);
     }
     free(unseen.rows);
     return rc;

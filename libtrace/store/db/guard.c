@@ -293,11 +293,18 @@ void gmt_guard_note_value(sqlite3_stmt *statement, int column, const char *what)
                           name != NULL ? name : "a value", what);
 }
 
+void gmt_guard_note_reason(sqlite3 *db, const char *reason)
+{
+    if (!gmt_guard_noted(db)) {
+        (void)snprintf(noted.text, sizeof(noted.text), "%s", reason);
+        noted.db = db;
+    }
+}
+
 void gmt_guard_note_failure(sqlite3 *db)
 {
     if (!gmt_guard_noted(db)) {
-        (void)snprintf(noted.text, sizeof(noted.text), "%s", gmt_guard_reason(db));
-        noted.db = db;
+        gmt_guard_note_reason(db, gmt_guard_reason(db));
     }
 }
 

@@ -72,6 +72,9 @@ void gmt_guard_note_value(sqlite3_stmt *statement, int column, const char *what)
 /* The same of a column that an expression has looked at. */
 void gmt_guard_note_column(sqlite3 *db, const char *table, const char *column, const char *what);
 
+/* Keeps a reason that another thread has kept for a connection of its own, where nothing is kept yet. */
+void gmt_guard_note_reason(sqlite3 *db, const char *reason);
+
 /* Keeps why the last statement failed, where nothing is kept yet: whoever reads on may not look at it. */
 void gmt_guard_note_failure(sqlite3 *db);
 
