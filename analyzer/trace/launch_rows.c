@@ -113,11 +113,22 @@ double gmt_launch_time(const struct gmt_tl_launch *launch)
     return (double)(launch->device_end_ns - launch->device_start_ns);
 }
 
-/* Whether a copy was called after from and before to. */
-static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to)
+/* The first copy that begins at `from` or later; *near: where to look first, and what was found. */
+static size_t first_copy(const struct gmt_timeline *tl, int64_t from, size_t *near)
 {
-    size_t low = 0, high = tl->copy_count;
+    size_t low = 0, high = tl->copy_count, step = 1;
 
+    /* Launches of a stream ascend, so that the next answer is close behind the last one. */
+    if (*near < high && tl->copies[*near].call.begin_ns < from) {
+        low = *near + 1;
+        while (low + step < high && tl->copies[low + step].call.begin_ns < from) {
+            low += step + 1;
+            step *= 2;
+        }
+        high = low + step < high ? low + step : high;
+    } else if (*near < high && (*near == 0 || tl->copies[*near - 1].call.begin_ns < from)) {
+        return *near;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
@@ -127,16 +138,25 @@ static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to
             high = middle;
         }
     }
-    return low < tl->copy_count && tl->copies[low].call.begin_ns < to;
+    *near = low;
+    return low;
 }
 
-static bool find_follows(const struct gmt_launch_rows *rows, size_t i)
+/* Whether a copy was called after from and before to. */
+static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to, size_t *near)
+{
+    size_t first = first_copy(tl, from, near);
+
+    return first < tl->copy_count && tl->copies[first].call.begin_ns < to;
+}
+
+static bool find_follows(const struct gmt_launch_rows *rows, size_t i, size_t *near)
 {
     const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
                                *b = gmt_launch_rows_at(rows, i);
 
     if (a->call.stream != b->call.stream || a->class_index < 0 || b->class_index < 0 ||
-        copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns) ||
+        copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns, near) ||
         gmt_unseen_between(rows->timeline->unseen, a->call.begin_ns, b->call.begin_ns)) {
         return false;
     }
@@ -149,8 +169,10 @@ static bool find_follows(const struct gmt_launch_rows *rows, size_t i)
 
 static void find_all_follows(struct gmt_launch_rows *rows)
 {
+    size_t near = 0;
+
     for (size_t i = 1; i < rows->n; i++) {
-        rows->follows[i] = find_follows(rows, i);
+        rows->follows[i] = find_follows(rows, i, &near);
     }
 }
 

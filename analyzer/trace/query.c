@@ -89,12 +89,22 @@ static bool is_as_declared(struct gmt_query *query)
     return texts_are(query);
 }
 
+/*
+ * SQLite keeps a row's values in one array, mostly the same one for all rows of a statement: where the first and the last value lie where
+ * they lay before, all others do, and only these two are asked for.
+ */
 static void keep_values(struct gmt_query *query)
 {
     int columns = query->code == SQLITE_ROW ? sqlite3_column_count(query->statement) : 0;
+    int n = columns < GMT_QUERY_KEPT ? columns : GMT_QUERY_KEPT;
 
-    query->kept = columns < GMT_QUERY_KEPT ? columns : GMT_QUERY_KEPT;
-    for (int i = 0; i < query->kept; i++) {
+    if (n > 0 && n == query->kept &&
+        sqlite3_column_value(query->statement, 0) == query->values[0] &&
+        sqlite3_column_value(query->statement, n - 1) == query->values[n - 1]) {
+        return;
+    }
+    query->kept = n;
+    for (int i = 0; i < n; i++) {
         query->values[i] = sqlite3_column_value(query->statement, i);
     }
 }
