@@ -8,18 +8,24 @@
 
 /* With Z_FILTERED as small as level 6 without, in half of its time: columns repeat little. */
 enum { GMT_LEVEL = 4, GMT_MEMORY_LEVEL = 9 };
+/* Fewer bytes are compressed soon in any way; samples of more, of half a window each. */
+enum { GMT_CHOOSE_BYTES = 1 << 20, GMT_SAMPLES = 4, GMT_SAMPLE_BYTES = 1 << 14 };
+
+static int init(z_stream *stream, int strategy)
+{
+    /* Negative: without a header, which all parts share. */
+    return deflateInit2(stream, GMT_LEVEL, Z_DEFLATED, -MAX_WBITS, GMT_MEMORY_LEVEL, strategy);
+}
 
 int gmt_packer_begin(struct gmt_packer *packer, gmt_pack_out out, void *context)
 {
-    *packer = (struct gmt_packer){
-        .out = out, .context = context, .check = (uint32_t)crc32(0, NULL, 0)};
+    *packer = (struct gmt_packer){.out = out,
+                                  .context = context,
+                                  .check = (uint32_t)crc32(0, NULL, 0),
+                                  .strategy = Z_FILTERED};
     packer->stream.next_out = packer->chunk;
     packer->stream.avail_out = sizeof(packer->chunk);
-    /* Negative: without a header, which all parts share. */
-    return deflateInit2(&packer->stream, GMT_LEVEL, Z_DEFLATED, -MAX_WBITS, GMT_MEMORY_LEVEL,
-                        Z_FILTERED) == Z_OK
-               ? 0
-               : -ENOMEM;
+    return init(&packer->stream, packer->strategy) == Z_OK ? 0 : -ENOMEM;
 }
 
 static void empty_chunk(struct gmt_packer *packer)
@@ -45,6 +51,49 @@ static void run(struct gmt_packer *packer, int flush)
             empty_chunk(packer);
         }
     } while (full && packer->rc == 0);
+}
+
+/* How many bytes samples from all over a column become. SIZE_MAX: it could not be tried. */
+static size_t sampled_bytes(const unsigned char *bytes, size_t n, int strategy)
+{
+    unsigned char packed[4096];
+    z_stream stream = {.next_in = NULL};
+
+    if (init(&stream, strategy) != Z_OK) {
+        return SIZE_MAX;
+    }
+    for (size_t i = 0; i < GMT_SAMPLES; i++) {
+        stream.next_in = bytes + i * (n / GMT_SAMPLES);
+        stream.avail_in = GMT_SAMPLE_BYTES;
+        do {
+            stream.next_out = packed;
+            stream.avail_out = sizeof(packed);
+            (void)deflate(&stream, i + 1 == GMT_SAMPLES ? Z_FINISH : Z_NO_FLUSH);
+        } while (stream.avail_out == 0);
+    }
+    size_t total = stream.total_out;
+    (void)deflateEnd(&stream);
+    return total;
+}
+
+void gmt_packer_choose(struct gmt_packer *packer, const void *bytes, size_t n)
+{
+    int strategy = Z_FILTERED;
+
+    if (n >= GMT_CHOOSE_BYTES) {
+        size_t by_repeats = sampled_bytes(bytes, n, Z_FILTERED);
+        size_t by_counts = sampled_bytes(bytes, n, Z_HUFFMAN_ONLY);
+
+        strategy = by_counts <= by_repeats + by_repeats / 100 ? Z_HUFFMAN_ONLY : Z_FILTERED;
+    }
+    if (strategy == packer->strategy) {
+        return;
+    }
+    packer->strategy = strategy;
+    /* It compresses what it has before it changes, for which there must be room. */
+    while (packer->rc == 0 && deflateParams(&packer->stream, GMT_LEVEL, strategy) == Z_BUF_ERROR) {
+        empty_chunk(packer);
+    }
 }
 
 void gmt_packer_give(struct gmt_packer *packer, const void *bytes, size_t n)

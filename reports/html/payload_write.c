@@ -74,7 +74,10 @@ static void give(struct gmt_packer *packer, const unsigned char *bytes, size_t n
 static void give_table(struct gmt_packer *packer, const struct gmt_page_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        give(packer, table->columns[i].bytes.data, table->columns[i].bytes.used);
+        const struct gmt_payload_bytes *bytes = &table->columns[i].bytes;
+
+        gmt_packer_choose(packer, bytes->data, bytes->used);
+        give(packer, bytes->data, bytes->used);
     }
 }
 
@@ -90,6 +93,7 @@ void gmt_payload_pack(struct gmt_payload *payload)
         for (size_t i = 0; i < table->column_count; i++) {
             struct gmt_payload_bytes *bytes = &table->columns[i].bytes;
 
+            gmt_packer_choose(&packer, bytes->data, bytes->used);
             gmt_packer_give(&packer, bytes->data, bytes->used);
             free(bytes->data);
             bytes->data = NULL;
