@@ -203,7 +203,8 @@ static bool set_copy(struct gmt_step *step, const CUDA_MEMCPY3D *copy)
 static bool set_memset(struct gmt_step *step, const CUDA_MEMSET_NODE_PARAMS *set)
 {
     step->set = *set;
-    return set->elementSize == 1 || set->elementSize == 2 || set->elementSize == 4;
+    return !is_of_others(CU_MEMORYTYPE_DEVICE, set->dst) &&
+           (set->elementSize == 1 || set->elementSize == 2 || set->elementSize == 4);
 }
 
 /* ---- a graph ------------------------------------------------------------------------------------ */

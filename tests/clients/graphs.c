@@ -176,3 +176,18 @@ int scenario_graph_steps(long n)
     CHECK(cu.cuStreamDestroy(stream));
     return 0;
 }
+
+/* The same while device 1 is used, too, and its memory can be reached. */
+int scenario_graph_steps_peer(long n)
+{
+    CUcontext peer;
+    CUdeviceptr others;
+    (void)client_start();
+    CHECK(cu.cuDevicePrimaryCtxRetain(&peer, 1));
+    CHECK(cu.cuCtxEnablePeerAccess(peer, 0));
+    CHECK(cu.cuCtxPushCurrent(peer));
+    CHECK(cu.cuMemAlloc(&others, sizeof host));
+    CHECK(cu.cuMemsetD32(others, 1, COUNT));
+    CHECK(cu.cuCtxPopCurrent(NULL));
+    return scenario_graph_steps(n);
+}

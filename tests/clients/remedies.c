@@ -2,8 +2,10 @@
 /* Launches that are not measured, each for a reason that the user can do something about. */
 #include "client.h"
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { COUNT = 256, LONG_COUNT = 1 << 25 };
 
@@ -43,6 +45,34 @@ int scenario_pinned(long n)
     (void)launched(n);
     CHECK(cu.cuMemFreeHost(host));
     return 0;
+}
+
+static pthread_barrier_t barrier;
+
+static void *use_cuda(void *context)
+{
+    CUdeviceptr words;
+    CHECK(cu.cuCtxSetCurrent(context));
+    CHECK(cu.cuMemAlloc(&words, COUNT));
+    (void)pthread_barrier_wait(&barrier);
+    (void)pthread_barrier_wait(&barrier);
+    CHECK(cu.cuMemFree(words));
+    return NULL;
+}
+
+/* The same while there is another thread that uses CUDA, and makes no call now. */
+int scenario_pinned_beside(long n)
+{
+    pthread_t other;
+    if (pthread_barrier_init(&barrier, NULL, 2) != 0 ||
+        pthread_create(&other, NULL, use_cuda, client_start()) != 0) {
+        exit(4);
+    }
+    (void)pthread_barrier_wait(&barrier);
+    int status = scenario_pinned(n);
+    (void)pthread_barrier_wait(&barrier);
+    (void)pthread_join(other, NULL);
+    return status;
 }
 
 /* Peer access to device 1, then N launches with memory of device 0, and N with memory of device 1. */

@@ -76,7 +76,7 @@ static void array(void)
 {
     cudaArray_t array;
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    CHECK(cudaMallocArray(&array, &format, 64, 64));
+    CHECK(cudaMallocArray(&array, &format, 64, 64, cudaArraySurfaceLoadStore));
     work_once(device_data());
     CHECK(cudaFreeArray(array));
 }

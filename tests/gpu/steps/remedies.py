@@ -8,11 +8,10 @@ import re
 # Mode of the program -> words of the reason (libtrace/record/unmeasured.def) that its kernel must have.
 REASONS = {
     "host": "it is given memory that the host can reach",
-    "array": "arrays, mapped memory",
+    "array": "others write memory of this device unseen",
     "prints": "its code prints",
     "attribute": "an attribute of the launch ties it",
     "threads": "other threads used CUDA",
-    "contexts": "several contexts",
     "behind": "did not end within a second",
     "overtaken": "other kernels were launched before it had ended",
     "longer": "ran for a second or longer",
@@ -22,6 +21,8 @@ REASONS = {
     "beside_function": "work of a stream was waiting for the host",
     "captured": "only ran in graphs",
 }
+# Modes whose kernel is launched once, and measured completely all the same.
+INNOCENT = ("contexts",)
 
 # Of which kernels the remedy brings values of which kinds: counts, unless another mode says more.
 BRINGS = {"overtaken": ("%spin%", {"hardware"})}
@@ -50,6 +51,11 @@ def following(remedy, mode):
 
 
 def run(session):
+    for mode in INNOCENT:
+        path, gaps = recorded(session, f"innocent_{mode}", mode)
+        groups = session.rows(path, "SELECT DISTINCT grp FROM kernel_counters WHERE value IS NOT NULL")
+        session.check(f"{mode}: measured from one launch", {"hardware", "patched"} <= {group for group, in groups},
+                      (groups, gaps))
     for mode, words in REASONS.items():
         _, gaps = recorded(session, f"remedy_{mode}", mode)
         reasons = [why for why in gaps if words in why]
