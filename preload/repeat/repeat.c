@@ -289,9 +289,11 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_hook_call *call,
     return repeat->over && gmt_driver.cuCtxSynchronize() == CUDA_SUCCESS && group != GMT_GROUP_NONE;
 }
 
-/* Returns what copying memory back took, about, ns. */
+/* Returns what copying memory back took, about, ns. *why: where none was made, the reason; the collector has noted why one that
+ * was made was not measured. */
 static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call *call,
-                                 struct gmt_snapshot *snapshot, uint64_t kernel_ns)
+                                 struct gmt_snapshot *snapshot, uint64_t kernel_ns,
+                                 enum gmt_unmeasured *why)
 {
     bool more = true;
     uint64_t copied_ns = 0;
@@ -299,11 +301,15 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
         uint64_t began_ns = gmt_clock_monotonic_ns();
         uint64_t expected_ns = gmt_collector->repeats(repeat->measured->cls, kernel_ns,
                                                       gmt_snapshot_copy_ns(snapshot->reach));
+        if (turn == 0) {
+            *why = expected_ns == 0 ? GMT_UNMEASURED_BUDGET : GMT_UNMEASURED_ONCE_THREADS;
+        }
         more = expected_ns != 0 && gmt_hold_undo(expected_ns);
         if (more) {
             copied_ns += gmt_snapshot_copy_ns(snapshot->reach);
             gmt_collector->own_work(true);
             more = execute_again(repeat, call, snapshot);
+            *why = GMT_MEASURABLE;
             gmt_collector->own_work(false);
             gmt_hold_undone();
             gmt_spool_own_time(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq);
@@ -327,8 +333,9 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
 {
     uint64_t copied_ns = 0;
     bool lasts = gmt_hold_lasts();
+    enum gmt_unmeasured why = lasts ? GMT_UNMEASURED_ONCE_LONG : GMT_UNMEASURED_ONCE_THREADS;
     if (kernel_ns != 0 && lasts) {
-        copied_ns = execute_measured(repeat, call, snapshot, kernel_ns);
+        copied_ns = execute_measured(repeat, call, snapshot, kernel_ns, &why);
     }
     if (snapshot->memory.bytes != 0) {
         bool over = !call->made || (kernel_ns != 0 && repeat->over);
@@ -339,10 +346,7 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
         }
     }
     gmt_collector->charge(copied_ns + kernel_ns); /* the program might not have waited for it */
-    if (repeat->group != GMT_GROUP_NONE) {
-        return GMT_MEASURABLE;
-    }
-    return !lasts ? GMT_UNMEASURED_ONCE_THREADS : GMT_UNMEASURED_ONCE_LONG;
+    return repeat->group != GMT_GROUP_NONE ? GMT_MEASURABLE : why;
 }
 
 /* Others are held. */
