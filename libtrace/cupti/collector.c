@@ -225,6 +225,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .stream_id = stream_id,
         .capture_begins = gmt_measure_capture_begins,
         .quiesce = gmt_measure_quiesce,
+        .measuring = gmt_measure_is_busy,
         .want = gmt_measure_want,
         .begin = gmt_measure_begin,
         .end = gmt_measure_end,

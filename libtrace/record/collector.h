@@ -126,6 +126,8 @@ struct gmt_collector_ops {
     void (*capture_begins)(void (*count)(void));
     /* Wait, for a bounded time, for the end of a launch that another thread measures. */
     void (*quiesce)(void);
+    /* Does another thread measure a launch now, or begin or end a session? NULL: none ever does. */
+    bool (*measuring)(void);
 
     /* Which group this launch of `cls` should be measured for now; GMT_GROUP_NONE nearly always.
      * Must cost a few ns when nothing is to be measured. */

@@ -2,9 +2,11 @@
 /* Contexts, devices and streams of the program, as ids in the trace. */
 #include "preload/state/context.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
@@ -14,6 +16,7 @@
 #define MAX_CONTEXTS 4096u /* test programs reset their device after each test */
 #define STREAM_SLOTS 16384u
 #define GONE UINT64_MAX
+#define ASKING_NS UINT64_C(1000000000)
 #define MOST_ASKED 64u /* contexts that are asked whether they are idle */
 
 static struct gmt_mutex mutex = GMT_MUTEX(CONTEXTS);
@@ -36,6 +39,7 @@ static _Atomic uint64_t streams[STREAM_SLOTS];
 static _Atomic uint16_t stream_contexts[STREAM_SLOTS];
 static CUstream stream_handles[STREAM_SLOTS];
 static unsigned stream_count;
+static _Atomic unsigned asking; /* threads that go through the streams (gmt_streams_idle) */
 static _Atomic unsigned stream_generation = 1; /* changes when a stream is forgotten */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint64_t key;
@@ -369,12 +373,30 @@ uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream
 bool gmt_streams_idle(uint16_t context_id)
 {
     bool idle = gmt_driver.cuStreamQuery != NULL;
+    atomic_fetch_add(&asking, 1);
+    atomic_thread_fence(memory_order_seq_cst);
     for (unsigned at = 0; at < STREAM_SLOTS && idle; at++) {
         uint64_t key = atomic_load_explicit(&streams[at], memory_order_acquire);
         idle = key == 0 || key == GONE || stream_contexts[at] != context_id ||
                gmt_driver.cuStreamQuery(stream_handles[at]) != CUDA_ERROR_NOT_READY;
     }
+    atomic_fetch_sub(&asking, 1);
     return idle;
+}
+
+/* Those that found a stream before it was taken out of the table are done with it. */
+static void wait_for_asking(void)
+{
+    uint64_t began_ns = 0;
+    atomic_thread_fence(memory_order_seq_cst);
+    while (atomic_load(&asking) != 0) {
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        began_ns = began_ns == 0 ? now_ns : began_ns;
+        if (now_ns - began_ns > ASKING_NS) {
+            return; /* one of them may wait for what this thread does next */
+        }
+        (void)sched_yield();
+    }
 }
 
 uint16_t gmt_stream_forget(CUstream stream)
@@ -388,6 +410,7 @@ uint16_t gmt_stream_forget(CUstream stream)
     }
     stream_generation++;
     gmt_mutex_unlock(&mutex);
+    wait_for_asking();
     return context_id != 0 ? context_id : gmt_context_current(NULL);
 }
 
@@ -439,5 +462,6 @@ void gmt_context_reset(void)
     memset((void *)streams, 0, sizeof(streams)); // NOLINT
     stream_generation++;
     gmt_captures = 0;
+    atomic_store(&asking, 0);
     gmt_device_reset();
 }

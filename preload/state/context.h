@@ -34,9 +34,10 @@ CUcontext gmt_context_primary(CUdevice device);
  * stream's own: programs may copy to, wait for and destroy streams of other contexts. */
 uint16_t gmt_stream_note(CUcontext context, uint16_t context_id, CUstream stream, bool per_thread);
 /* Is nothing under way in the streams of the current context, `context_id`? Default streams of other threads are not
- * asked. No stream is destroyed meanwhile, and there is no capture: the caller sees to that. */
+ * asked. There is no capture: the caller sees to that. */
 bool gmt_streams_idle(uint16_t context_id);
-/* The stream is about to be destroyed; its handle may come back as another one. Returns its context's id. */
+/* The stream is about to be destroyed; its handle may come back as another one. Waits until no other thread asks it any more.
+ * Returns its context's id. */
 uint16_t gmt_stream_forget(CUstream stream);
 
 /* Captures: how many are under way in the process, and is this stream part of one? */

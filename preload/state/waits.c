@@ -15,6 +15,7 @@
 #include "preload/state/hook_call.h"
 
 enum { STREAMS = 64 }; /* that are tracked */
+enum { TURNS = 2 };    /* launches of other threads, measured, that a call waits for */
 
 /* Of a stream that had such operations. */
 static struct wait {
@@ -46,15 +47,21 @@ void gmt_waits_want(bool want)
     atomic_store(&wanted, want);
 }
 
-/* A launch that is being measured by another thread would wait for what comes now. */
+/* A launch that is being measured by another thread would wait for what comes now. While that is waited for this call is
+ * not under way; whoever begins to measure behind it sees that it is. */
 void gmt_waits_begin(void)
 {
     if (!atomic_load_explicit(&wanted, memory_order_relaxed)) {
         return;
     }
-    atomic_fetch_add(&calls, 1);
     atomic_store(&any, true);
-    if (gmt_collector != NULL) {
+    for (unsigned turns = 0;; turns++) {
+        atomic_fetch_add(&calls, 1);
+        if (gmt_collector == NULL || gmt_collector->measuring == NULL || turns == TURNS ||
+            !gmt_collector->measuring()) {
+            return;
+        }
+        atomic_fetch_sub(&calls, 1);
         gmt_collector->quiesce();
     }
 }
@@ -231,8 +238,7 @@ bool gmt_waits_under_way_after(uint64_t within_ns)
     while (gmt_waits_under_way()) {
         uint64_t now_ns = gmt_clock_monotonic_ns();
         began_ns = began_ns == 0 ? now_ns : began_ns;
-        if (atomic_load(&calls) != 0 || atomic_load(&gmt_captures) != 0 ||
-            now_ns - began_ns >= within_ns) {
+        if (atomic_load(&gmt_captures) != 0 || now_ns - began_ns >= within_ns) {
             return true;
         }
         (void)sched_yield();

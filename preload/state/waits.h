@@ -33,8 +33,8 @@ bool gmt_waits_any_in_graphs(void);
  * one. */
 bool gmt_waits_under_way(void);
 
-/* Polls for at most `within_ns`; false as soon as all are over. Does not wait for calls that are about to put in such an
- * operation: they may wait for whoever measures. */
+/* Polls for at most `within_ns`; false as soon as all are over. A call that is about to put in such an operation, and waits
+ * for whoever measures, is not yet one of them. */
 bool gmt_waits_under_way_after(uint64_t within_ns);
 
 /* A call of the program that began at `begin_ticks` has waited for all that was under way in the context: what was put into

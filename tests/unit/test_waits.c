@@ -31,9 +31,20 @@ static bool refuses;
 static void quiesce(void)
 {
     quiesced++;
+    cr_expect(!gmt_waits_under_way(), "the call waits itself");
 }
 
-static const struct gmt_collector_ops collector = {.name = "fake", .quiesce = quiesce};
+static unsigned measured; /* questions for which another thread measures */
+
+static bool measuring(void)
+{
+    bool now = measured != 0;
+    measured -= now;
+    return now;
+}
+
+static const struct gmt_collector_ops collector = {
+    .name = "fake", .quiesce = quiesce, .measuring = measuring};
 
 static CUresult get_context(CUcontext *context)
 {
@@ -134,7 +145,19 @@ Test(waits, of_a_stream_that_is_idle_are_over)
 Test(waits, let_a_measured_launch_end_first)
 {
     put(STREAM(1), 0);
+    cr_expect_eq(quiesced, 0u, "none is measured");
+    is_idle[1] = true;
+    measured = 1;
+    put(STREAM(2), 0);
     cr_expect_eq(quiesced, 1u);
+}
+
+Test(waits, do_not_let_one_that_does_not_end_keep_them)
+{
+    measured = 1000;
+    gmt_waits_begin();
+    cr_expect_eq(quiesced, 2u);
+    cr_expect(gmt_waits_under_way(), "the call is made");
 }
 
 Test(waits, begin_with_the_call)

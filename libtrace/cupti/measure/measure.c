@@ -15,11 +15,11 @@
 #include "libtrace/cupti/code/instructions.h"
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/cupti/measure/sessions.h"
+#include "libtrace/cupti/measure/turns.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
-#define ALONE_WAIT_NS UINT64_C(20000) /* for other threads' launches to get through */
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
@@ -29,7 +29,6 @@ static struct gmt_measuring *const m = &gmt_measuring;
 static struct {
     uint64_t began_ns; /* of measuring it */
     uint64_t idle_ns;  /* right before the launch, the device idle; 0: its kernel is not timed */
-    uint64_t launches; /* of the process until then */
 } current;
 
 /* The launch that is pending (gmt_measuring.pending). */
@@ -59,24 +58,6 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     atomic_store(&m->counting, true);
     if (m->config->counters) {
         gmt_watch_spawn(load_profiler);
-    }
-}
-
-/* True when no other launch is between its two counts; waits a little for that. */
-static bool alone_now(void)
-{
-    uint64_t until_ns = 0;
-    for (;;) {
-        current.launches = atomic_load(m->config->launches);
-        if (m->config->launches_done == NULL ||
-            atomic_load(m->config->launches_done) + 1 >= current.launches) {
-            return true;
-        }
-        uint64_t now_ns = gmt_clock_monotonic_ns();
-        until_ns = until_ns == 0 ? now_ns + ALONE_WAIT_NS : until_ns;
-        if (now_ns >= until_ns) {
-            return false;
-        }
     }
 }
 
@@ -119,12 +100,13 @@ static bool begin_counting(const struct gmt_launch_call *call, uint32_t at)
 }
 
 /* Nothing would wait for the launch at hand, and no other launch is under way. */
-static enum gmt_unmeasured disturbed(void)
+static enum gmt_unmeasured disturbed(const struct gmt_collector_class *cls,
+                                     enum gmt_counter_group group)
 {
     if (gmt_session_host_waits()) {
         return GMT_UNMEASURED_WAITS;
     }
-    return alone_now() ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
+    return gmt_turn_is_alone(cls, group) ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
 }
 
 /* The range of the launch is at its end: its values are kept, unless they are not its own, for the reason `spoiled`. */
@@ -172,8 +154,7 @@ static void end_counting(const struct gmt_launch_call *call, enum gmt_unmeasured
 static void end_measured(const struct gmt_launch_call *call, enum gmt_counter_group group,
                          unsigned own, enum gmt_unmeasured others)
 {
-    bool alone = atomic_load(m->config->launches) - own == current.launches;
-    enum gmt_unmeasured spoiled = alone ? GMT_MEASURABLE : others;
+    enum gmt_unmeasured spoiled = gmt_turn_was_alone(own) ? GMT_MEASURABLE : others;
     if (group != GMT_GROUP_SASS) {
         end_range(call, group, spoiled);
         return;
@@ -243,7 +224,7 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
     if (!gmt_sampling_may(&m->sampling, call->cls, group, session_ns, current.began_ns)) {
         return GMT_UNMEASURED_BUDGET;
     }
-    enum gmt_unmeasured why = disturbed();
+    enum gmt_unmeasured why = disturbed(call->cls, group);
     if (why != GMT_MEASURABLE) {
         return why;
     }
@@ -257,11 +238,14 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
     gmt_spool_own_time(GMT_OWN_WAIT, current.began_ns, 0);
     current.began_ns = gmt_clock_monotonic_ns();
-    if (!gmt_session_open(at, group, current.began_ns)) {
+    atomic_store(&m->opening, true);
+    bool opened = gmt_session_open(at, group, current.began_ns);
+    atomic_store(&m->opening, false);
+    if (!opened) {
         return GMT_UNMEASURED_REFUSED;
     }
     current.began_ns = gmt_clock_monotonic_ns();
-    why = disturbed();
+    why = disturbed(call->cls, group);
     return why == GMT_MEASURABLE && !idle_now() ? GMT_UNMEASURED_AFTER : why;
 }
 
@@ -334,7 +318,7 @@ static bool lock_for(const struct gmt_launch_call *call, enum gmt_counter_group 
     enum gmt_unmeasured why = atomic_load(&m->suspended)          ? GMT_UNMEASURED_TAKEN
                               : call->forbidden != GMT_MEASURABLE ? call->forbidden
                               : gmt_session_capturing()           ? GMT_UNMEASURED_BUSY
-                              : gmt_mutex_try(&m->lock)           ? GMT_MEASURABLE
+                              : gmt_turn_take(call->cls, group)   ? GMT_MEASURABLE
                                                                   : GMT_UNMEASURED_BUSY;
     if (why != GMT_MEASURABLE) {
         (void)declined(call, group, why);
@@ -422,6 +406,18 @@ void gmt_measure_quiesce(void)
         gmt_mutex_unlock(&m->lock);
     }
     gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+}
+
+bool gmt_measure_is_busy(void)
+{
+    if (!atomic_load(&m->counting) || launch_is_mine) {
+        return false;
+    }
+    bool free = gmt_mutex_try(&m->lock);
+    if (free) {
+        gmt_mutex_unlock(&m->lock);
+    }
+    return !free;
 }
 
 /* It is among those that wait before it is counted: nobody sees it under way too early. */

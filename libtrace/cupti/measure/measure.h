@@ -30,6 +30,8 @@ enum gmt_counter_group gmt_measure_want(struct gmt_collector_class *cls);
 void gmt_measure_capture_begins(void (*count)(void));
 /* Wait for the end of a launch that is being measured. Bounded. */
 void gmt_measure_quiesce(void);
+/* gmt_collector_ops.measuring. */
+bool gmt_measure_is_busy(void);
 enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call);
 void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group);
 /* gmt_collector_ops.waited. A few ns when there is nothing to do. */

@@ -33,6 +33,7 @@ struct gmt_measuring {
     /* The kernel of a measured launch still ran at the timeout: its range or counting is to be ended later. The lock is
      * free meanwhile, but nothing else is begun or ended. */
     _Atomic bool pending;
+    _Atomic bool opening;         /* a session is being begun, which takes long */
     _Atomic int captures_waiting; /* of those that are counted: for the end of a measured launch */
     _Atomic bool end_wanted;      /* the session has measured nothing for a while */
     bool any_session;             /* one has run in this process */
