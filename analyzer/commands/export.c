@@ -3,30 +3,55 @@
 #include "analyzer/commands/export.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/profile.h"
+#include "analyzer/model/paths.h"
 #include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"
 #include "reports/writers.h"
 
 /* In the order of the words of --to. */
-enum { TO_NOTHING = -1, TO_PERFETTO, TO_CSV, TO_SPEEDSCOPE, TO_PPROF };
+enum { TO_NOTHING = -1, TO_PERFETTO, TO_CSV, TO_SPEEDSCOPE, TO_PPROF, TO_PARQUET };
 
 struct export_options {
-    const char *trace, *output;
+    const char *trace, *output, *run;
+    char **arguments; /* all of them, in their order */
+    int argument_count;
     int to;
 };
 
-static void check_line(const struct export_options *options, struct argp_state *state)
+static void check_parquet(const struct export_options *options, struct argp_state *state)
 {
+    if (options->output != NULL) {
+        argp_error(state, "parquet takes its folder as first argument: DIR TRACE...");
+    }
+    if (options->argument_count < 2) {
+        argp_error(state, "parquet needs a folder and at least one trace: DIR TRACE...");
+    }
+}
+
+static void check_line(struct export_options *options, struct argp_state *state)
+{
+    if (options->to == TO_PARQUET) {
+        check_parquet(options, state);
+        return;
+    }
+    if (options->run != NULL) {
+        argp_error(state, "--run is for --to parquet");
+    }
+    for (int i = 0; i < options->argument_count; i++) {
+        gmt_command_take(state, &options->trace, options->arguments[i]);
+    }
     if (options->trace == NULL) {
         argp_error(state, "no trace given");
     }
     if (options->to == TO_NOTHING) {
-        argp_error(state, "--to is missing: perfetto, csv, speedscope or pprof");
+        argp_error(state, "--to is missing: perfetto, csv, speedscope, pprof or parquet");
     }
     if (options->to == TO_CSV && options->output == NULL) {
         argp_error(state, "csv needs a folder: -o DIR");
@@ -43,7 +68,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'o': options->output = strcmp(argument, "-") != 0 ? argument : NULL; return 0;
     case GMT_KEY_export_to: options->to = gmt_command_choice(state, key, argument); return 0;
-    case ARGP_KEY_ARG: gmt_command_take(state, &options->trace, argument); return 0;
+    case GMT_KEY_export_run: options->run = argument; return 0;
+    case ARGP_KEY_ARG: options->arguments[options->argument_count++] = argument; return 0;
     case ARGP_KEY_END: check_line(options, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -99,6 +125,33 @@ static int export_rows(const struct export_options *options)
     return status;
 }
 
+/* Becomes the program that writes Parquet. Returns only where that cannot be. */
+static int export_parquet(const struct export_options *options)
+{
+    char program[PATH_MAX];
+    char **line = calloc((size_t)options->argument_count + 4, sizeof(*line));
+    int n = 0;
+
+    if (line == NULL || gmt_path_program("gmtrace-parquet", program, sizeof(program)) == NULL) {
+        gmt_say(stderr, "gmanalyze: %s\n",
+                line == NULL ? strerror(ENOMEM)
+                             : "libexec/gmtrace/gmtrace-parquet of this installation is missing");
+        free(line);
+        return GMT_EXIT_UNREADABLE;
+    }
+    line[n++] = program;
+    static char run_flag[] = "--run";
+    if (options->run != NULL) {
+        line[n++] = run_flag;
+        line[n++] = (char *)options->run;
+    }
+    memcpy(line + n, options->arguments, (size_t)options->argument_count * sizeof(*line));
+    execv(program, line);
+    gmt_say(stderr, "gmanalyze: %s: %s\n", program, strerror(errno));
+    free(line);
+    return GMT_EXIT_UNREADABLE;
+}
+
 int gmt_command_export(int argc, char **argv)
 {
     static const char doc[] =
@@ -107,8 +160,20 @@ int gmt_command_export(int argc, char **argv)
         "empty. speedscope, for speedscope.app, and pprof, for go tool pprof: device time, copied "
         "bytes, allocated bytes, predicted saving and calls by call stack; savings that overlap "
         "are not counted once there.";
-    struct export_options options = {.to = TO_NOTHING};
+    struct export_options options = {.to = TO_NOTHING,
+                                     .arguments = calloc((size_t)argc + 1, sizeof(char *))};
 
+    if (options.arguments == NULL) {
+        gmt_say(stderr, "gmanalyze: %s\n", strerror(ENOMEM));
+        return GMT_EXIT_UNREADABLE;
+    }
     gmt_command_parse(GMT_COMMAND_EXPORT, parse_option, doc, argc, argv, &options);
+    if (options.to == TO_PARQUET) {
+        int status = export_parquet(&options);
+
+        free(options.arguments);
+        return status;
+    }
+    free(options.arguments);
     return options.to >= TO_SPEEDSCOPE ? export_profile(&options) : export_rows(&options);
 }
