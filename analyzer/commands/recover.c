@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyzer/base/time_limit.h"
 #include "analyzer/commands/commands.h"
 #include "analyzer/trace/open.h"
-#include "analyzer/trace/time_limit.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/time_limit.h"
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/validate_checks.h"
-#include "analyzer/trace/time_limit.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/store/db/guard.h"

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/base/time_limit.h"
 #include "analyzer/trace/losses.h"
-#include "analyzer/trace/time_limit.h"
 #include "libtrace/base/memory_limit.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/database.h"

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analyzer/trace/time_limit.h"
+#include "analyzer/base/time_limit.h"
 
 TestSuite(time_limit, .timeout = 60);
 

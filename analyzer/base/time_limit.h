@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends what SQLite would not end by itself. */
-#ifndef GMT_ANALYZER_TRACE_TIME_LIMIT_H
-#define GMT_ANALYZER_TRACE_TIME_LIMIT_H
+#ifndef GMT_ANALYZER_BASE_TIME_LIMIT_H
+#define GMT_ANALYZER_BASE_TIME_LIMIT_H
 
 #include <sqlite3.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ends what SQLite would not end by itself. */
-#include "analyzer/trace/time_limit.h"
+#include "analyzer/base/time_limit.h"
 
 #include <limits.h>
 #include <signal.h>
