@@ -8,6 +8,7 @@
 #include "preload/driver/resolve.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
+#include "preload/state/hazards.h"
 
 struct gathering {
     struct gmt_reach *reach;
@@ -37,11 +38,13 @@ static bool visit(void *data, const struct gmt_allocation *allocation)
     case GMT_ALLOC_ASYNC:
     case GMT_ALLOC_POOL:
         return !here || allocation->shared || add(g, allocation->base, allocation->bytes);
+    /* Of no context: contexts of one device share it. */
+    case GMT_ALLOC_MAPPED:
+        return gmt_hazards_of_others(allocation, 0) || add(g, allocation->base, allocation->bytes);
     /* What leads there is looked for in what the kernel can read (scan.h). */
     case GMT_ALLOC_MANAGED:
     case GMT_ALLOC_HOST:
     case GMT_ALLOC_REGISTERED:
-    case GMT_ALLOC_MAPPED:
     case GMT_ALLOC_IPC:
     case GMT_ALLOC_EXTERNAL: return true;
     /* A surface writes into an array through a handle that is no address. No array without the flag has one. */
@@ -100,6 +103,17 @@ static bool is_here(CUdeviceptr address, CUdevice device)
            on == device;
 }
 
+/* What is mapped (cuMemMap) has no access until the program gives it some, and perhaps only to read. */
+static bool is_writable(CUdeviceptr address)
+{
+    struct gmt_allocation found;
+    unsigned access = 0;
+    return !gmt_allocmap_find(address, &found) || found.kind != GMT_ALLOC_MAPPED ||
+           (gmt_driver.cuPointerGetAttribute(&access, CU_POINTER_ATTRIBUTE_ACCESS_FLAGS, address) ==
+                CUDA_SUCCESS &&
+            access == CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE);
+}
+
 /* Our code is to read and write all of it: what the driver knows otherwise would end the context. Memory that was freed where
  * no hook saw it, or is of another device's pool, is left out: an address of it leads out (scan.h). A variable of the
  * kernel's module, behind the first `count`, cannot be. */
@@ -111,7 +125,8 @@ static bool keep_those_here(struct gmt_reach *reach, size_t count)
                gmt_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS;
     for (size_t i = 0; all && i < reach->count; i++) {
         struct gmt_extent extent = reach->extents[i];
-        bool here = is_here(extent.base, device) && is_here(extent.base + extent.bytes - 1, device);
+        bool here = is_here(extent.base, device) &&
+                    is_here(extent.base + extent.bytes - 1, device) && is_writable(extent.base);
         if (here) {
             reach->extents[kept++] = extent;
         }

@@ -5,7 +5,8 @@
  *
  * All of them, not those that its arguments name: a kernel may load addresses from memory, or compute them. Variables of
  * other modules belong to it where an address of theirs is found (scan.h). Memory that others see (allocmap.h), of other
- * devices, and what is mapped does not: it is not restored, and what leads there forbids to repeat.
+ * devices, and what is mapped (cuMemMap) without access to write does not: it is not restored, and what leads there forbids
+ * to repeat.
  */
 #ifndef GMT_PRELOAD_REPEAT_REACH_H
 #define GMT_PRELOAD_REPEAT_REACH_H

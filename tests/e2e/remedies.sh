@@ -52,7 +52,7 @@ for mode in pinned pinned_beside; do
     rm -f host.db
 done
 recorded host_once pinned 1
-has host_once "it was launched once, and not repeated: it can reach memory that is not restored (of the host, managed, mapped, of another context, or shared with others)"
+has host_once "it was launched once, and not repeated: it is given memory that the host can reach (pinned, registered or managed), which is not restored"
 
 # A rank of several is measured like any other program.
 OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=0 recorded rank churn 20

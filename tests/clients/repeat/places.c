@@ -10,6 +10,7 @@ const char *const place_names[] = {
     [PLACE_ASYNC] = "async",
     [PLACE_POOL] = "pool",
     [PLACE_PITCHED] = "pitched",
+    [PLACE_MAPPED] = "mapped",
     [PLACE_OWN_VARIABLE] = "own_variable",
     [PLACE_OTHER_VARIABLE] = "other_variable",
     [PLACE_HOST_ALLOC] = "host_alloc",
@@ -18,7 +19,6 @@ const char *const place_names[] = {
     [PLACE_HOST_POOL] = "host_pool",
     [PLACE_MANAGED] = "managed",
     [PLACE_MANAGED_VARIABLE] = "managed_variable",
-    [PLACE_MAPPED] = "mapped",
     [PLACE_PEER] = "peer",
     [PLACE_IMPORTED] = "imported",
     [PLACE_EXPORTED] = "exported",
@@ -44,6 +44,32 @@ static void take_async(struct program *program, struct region *region)
     CHECK(cu.cuMemAllocAsync(&region->address, region->bytes, program->streams[1]));
     CHECK(cu.cuStreamSynchronize(program->streams[1]));
     region->release = region->bytes % 2 == 0 ? give_back_async : give_back;
+}
+
+static void give_back_mapped(struct program *program, struct region *region)
+{
+    (void)program;
+    CHECK(cu.cuMemUnmap(region->address, region->mapped_bytes));
+    CHECK(cu.cuMemAddressFree(region->address, region->mapped_bytes));
+}
+
+static void take_mapped(const struct program *program, struct region *region)
+{
+    const CUmemAllocationProp properties = {
+        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = program->device}};
+    const CUmemAccessDesc access = {.location = properties.location,
+                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    CUmemGenericAllocationHandle handle;
+    size_t round;
+    CHECK(cu.cuMemGetAllocationGranularity(&round, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    region->mapped_bytes = (region->bytes + round - 1) / round * round;
+    CHECK(cu.cuMemAddressReserve(&region->address, region->mapped_bytes, 0, 0, 0));
+    CHECK(cu.cuMemCreate(&handle, region->mapped_bytes, &properties, 0));
+    CHECK(cu.cuMemMap(region->address, region->mapped_bytes, 0, handle, 0));
+    CHECK(cu.cuMemSetAccess(region->address, region->mapped_bytes, &access, 1));
+    CHECK(cu.cuMemRelease(handle));
+    region->release = give_back_mapped;
 }
 
 static CUmemoryPool new_pool(const struct program *program, CUmemLocationType where,
@@ -141,32 +167,6 @@ static void take_managed(struct region *region)
 }
 
 /* ---- memory that belongs to others ---- */
-
-static void give_back_mapped(struct program *program, struct region *region)
-{
-    (void)program;
-    CHECK(cu.cuMemUnmap(region->address, region->mapped_bytes));
-    CHECK(cu.cuMemAddressFree(region->address, region->mapped_bytes));
-}
-
-static void take_mapped(const struct program *program, struct region *region)
-{
-    const CUmemAllocationProp properties = {
-        .type = CU_MEM_ALLOCATION_TYPE_PINNED,
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = program->device}};
-    const CUmemAccessDesc access = {.location = properties.location,
-                                    .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
-    CUmemGenericAllocationHandle handle;
-    size_t round;
-    CHECK(cu.cuMemGetAllocationGranularity(&round, &properties, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-    region->mapped_bytes = (region->bytes + round - 1) / round * round;
-    CHECK(cu.cuMemAddressReserve(&region->address, region->mapped_bytes, 0, 0, 0));
-    CHECK(cu.cuMemCreate(&handle, region->mapped_bytes, &properties, 0));
-    CHECK(cu.cuMemMap(region->address, region->mapped_bytes, 0, handle, 0));
-    CHECK(cu.cuMemSetAccess(region->address, region->mapped_bytes, &access, 1));
-    CHECK(cu.cuMemRelease(handle));
-    region->release = give_back_mapped;
-}
 
 static void give_back_peer(struct program *program, struct region *region)
 {

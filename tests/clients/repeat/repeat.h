@@ -47,6 +47,7 @@ enum place {
     PLACE_ASYNC, /* from the device's default pool */
     PLACE_POOL,  /* from a pool of the program's */
     PLACE_PITCHED,
+    PLACE_MAPPED,
     PLACE_OWN_VARIABLE,
     PLACE_OTHER_VARIABLE, /* of another module */
     PLACE_DEVICE,         /* one of the above */
@@ -57,7 +58,6 @@ enum place {
     PLACE_HOST_POOL, /* from a pool of the host's memory */
     PLACE_MANAGED,
     PLACE_MANAGED_VARIABLE, /* of the kernel's module */
-    PLACE_MAPPED,
     PLACE_PEER,
     PLACE_IMPORTED, /* from a pool that was exported */
     PLACE_EXPORTED, /* the same memory, where it was exported */
