@@ -60,6 +60,24 @@ function calls(rows, changes = {}, tables = {}) {
 }
 const LAUNCH = { kind: 2, api: 2, thread: 0, stream: 0 };
 
+test('as many ascending runs as events are sorted as well, equal ones in their order', () => {
+  // The same number for the same index each time.
+  const scrambled = (i) => (Math.imul(i + 1, 0x9e3779b1) ^ (Math.imul(i + 7, 0x85ebca6b) >>> 13)) >>> 0;
+  const keys = {
+    times: (i) => 1e12 + (scrambled(i) % 1000003) * 97,
+    'few values': (i) => (scrambled(i) % 9) - 4,
+    'a week in ns': (i) => scrambled(i) * 140,
+    'more than digits take': (i) => scrambled(i) * 1e6,
+    fractions: (i) => scrambled(i) / 16,
+  };
+  for (const [name, of] of Object.entries(keys)) {
+    const key = Float64Array.from({ length: 20000 }, (_, i) => of(i));
+    const rows = Uint32Array.from({ length: 15000 }, (_, i) => i + 2500);
+    const expected = [...rows].sort((a, b) => key[a] - key[b] || a - b);
+    assert.deepEqual([...page.sortByKey(rows, key)], expected, name);
+  }
+});
+
 test('rows that are nearly sorted are sorted, and equal ones keep their order', () => {
   const key = Float64Array.from([5, 7, 7, 1, 2, 9, 0, 7]);
   const sorted = [...page.sortByKey(Uint32Array.from(key.keys()), key)];

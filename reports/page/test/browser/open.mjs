@@ -64,8 +64,8 @@ export function makeDiff(a, b) {
 
 let browser;
 
-/** opened.faults: what the page did that it must not, in words. */
-export async function open(path, { width = 1280, height = 900, dark = false, hash = '', waiting = 30000 } = {}) {
+/** opened.faults: what the page did that it must not, in words. before(page): what is to be done before it is loaded. */
+export async function open(path, { width = 1280, height = 900, dark = false, hash = '', waiting = 30000, before = async () => {} } = {}) {
   if (browser === undefined) {
     const executablePath = CANDIDATES.find((candidate) => candidate && existsSync(candidate));
     assert.ok(executablePath, 'no Chromium found: scripts/setup installs it');
@@ -83,6 +83,7 @@ export async function open(path, { width = 1280, height = 900, dark = false, has
     if (!request.url().startsWith(pathToFileURL(path).href)) faults.push(`request: ${request.url()}`);
   });
   page.setDefaultTimeout(10000);
+  await before(page);
   await page.goto(pathToFileURL(path).href + hash);
   await page.waitForSelector('html[data-ready]', { state: 'attached', timeout: waiting });
   return { page, faults, context };
