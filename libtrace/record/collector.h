@@ -101,6 +101,8 @@ struct gmt_launch_call {
     /* Kernels of the process can reach memory of other devices or processes, though this one's arguments show none: the
      * driver call must not wait for it. */
     bool others;
+    /* No other thread is in the driver, nor comes in before the end of the launch: else its instructions are not counted. */
+    bool alone;
 };
 
 struct gmt_collector_ops {

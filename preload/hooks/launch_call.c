@@ -16,7 +16,10 @@
 #include "preload/state/user_ranges.h"
 #include "preload/state/waits.h"
 
-#define MOST_VAIN 25u /* times that other threads did not leave the driver; each takes 2 ms */
+#define COUNTING_NS UINT64_C(1000000) /* that counting takes at least: 0.3 to 12 ms */
+/* For what is under way before; others break the hold long before. */
+#define DRAIN_NS UINT64_C(1000000000)
+#define OUT_PART 50u
 
 static void add_word(struct gmt_hooked_launch *launch, uint16_t parameter, uint32_t offset,
                      uint64_t word)
@@ -134,36 +137,46 @@ static enum gmt_unmeasured suspected(const struct gmt_hooked_launch *launch)
                : GMT_MEASURABLE;
 }
 
-/* Nothing that others do while the caller is held: another thread may begin a call that waits for the kernel with the
- * driver's locks held (loading code does), and the caller could not go on any more. So they are held, too. That makes what
- * they do then come at once: no second time where the kernel did not end. */
-static bool may_try(struct gmt_hooked_launch *launch)
+static void let_others_go(struct gmt_hooked_launch *launch)
 {
-    static _Atomic unsigned vain; /* threads that were waited for */
-    if (gmt_hold_alone()) {
-        return true;
+    if (launch->kept) {
+        gmt_hold_undone();
     }
-    if (atomic_load(&launch->cls->collector.trials) != 0 || atomic_load(&vain) >= MOST_VAIN ||
-        gmt_collector->prepare == NULL || !gmt_collector->prepare(&launch->measured)) {
+    if (launch->held) {
+        gmt_hold_end();
+    }
+    launch->kept = launch->held = false;
+}
+
+/* While a launch's instructions are counted CUPTI does not bear that another thread loads code: it crashes, or both threads wait
+ * for each other (docs/cupti-notes.md). So the others are kept out of the driver, and let go where they do not leave it in
+ * time; then it is not tried again before OUT_PART times what was spent has passed. It does not bear either that another
+ * thread captures, before or after. */
+static bool keep_others_out(struct gmt_hooked_launch *launch, uint16_t context)
+{
+    static _Atomic uint64_t not_before_ns;
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    if (gmt_captures_of_others() || began_ns < atomic_load(&not_before_ns)) {
         return false;
     }
     launch->held = gmt_hold_begin();
-    if (!launch->held) {
-        atomic_fetch_add(&vain, 1);
+    while (launch->held && gmt_hold_lasts() && !gmt_streams_idle(context) &&
+           gmt_clock_monotonic_ns() - began_ns < DRAIN_NS) {
     }
-    return launch->held;
+    bool single = gmt_hold_alone();
+    launch->kept = launch->held && !single && gmt_hold_undo(COUNTING_NS);
+    if (!launch->kept && !(launch->held && single)) {
+        let_others_go(launch);
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        atomic_store(&not_before_ns, now_ns + OUT_PART * (now_ns - began_ns));
+        return false;
+    }
+    return true;
 }
 
-static void let_others_go(struct gmt_hooked_launch *launch)
-{
-    if (launch->held) {
-        gmt_hold_end();
-        launch->held = false;
-    }
-}
-
-/* A rule that forbids to hold this launch's caller until its kernel is done. */
-static enum gmt_unmeasured forbidden(struct gmt_hooked_launch *launch,
+/* A rule that forbids to hold this launch's caller until its kernel is done. While it is held another thread may begin a call
+ * that waits for the kernel with the driver's locks held (loading code does): the caller could not go on any more. */
+static enum gmt_unmeasured forbidden(const struct gmt_hooked_launch *launch,
                                      const struct gmt_hook_call *call)
 {
     if ((call->flags & GMT_CALL_CAPTURING) != 0) {
@@ -176,7 +189,7 @@ static enum gmt_unmeasured forbidden(struct gmt_hooked_launch *launch,
     case GMT_HAZARD_MEASURED: return GMT_MEASURABLE;
     case GMT_HAZARD_TRIED:
         return wait_outcome(launch) == GMT_WAIT_ENDED ||
-                       (wait_outcome(launch) == GMT_WAIT_UNTRIED && may_try(launch))
+                       (wait_outcome(launch) == GMT_WAIT_UNTRIED && gmt_hold_alone())
                    ? GMT_MEASURABLE
                    : row_of(launch)->measured;
     default: return row_of(launch)->measured;
@@ -209,6 +222,8 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
     if (repeated != NULL && launch->measured.suspected != GMT_MEASURABLE) {
         gmt_collector->not_repeated(&launch->cls->collector, row_of(launch)->repeated);
     } else if (repeated != NULL) {
+        launch->measured.alone =
+            !gmt_captures_of_others(); /* whenever it measures, others are out */
         struct gmt_repeat repeat = {
             .kernel = repeated, .launch = again, .measured = &launch->measured, .context = context};
         if (gmt_repeat_launch(&repeat, call)) {
@@ -217,6 +232,9 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
             return;
         }
     }
+    launch->measured.alone = launch->measured.forbidden == GMT_MEASURABLE &&
+                             gmt_collector->want(&launch->cls->collector) == GMT_GROUP_SASS &&
+                             keep_others_out(launch, context);
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
     if (launch->head.group == GMT_GROUP_NONE) {
         let_others_go(launch);
@@ -289,7 +307,7 @@ void gmt_launch_begin(struct gmt_hooked_launch *launch, struct gmt_launch shape)
     launch->given = (struct gmt_hazard_given){0};
     launch->waits = false;
     launch->repeated = false;
-    launch->held = false;
+    launch->held = launch->kept = false;
     launch->cls = NULL;
 }
 

@@ -26,7 +26,8 @@ struct gmt_hooked_launch {
     uint16_t context;       /* that its memory is compared with (gmt_hazard_given_address) */
     bool waits;             /* it may: for the host, or for another kernel */
     bool repeated;          /* and measured with that (repeat/repeat.h) */
-    bool held;              /* the other threads are, while it is tried */
+    bool held;              /* the other threads are, while its instructions are counted */
+    bool kept;              /* ... and do not break that */
     struct gmt_class_info *cls;
     struct gmt_launch_call measured;
 };

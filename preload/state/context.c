@@ -48,6 +48,11 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 } last_stream;
 
 _Atomic int gmt_captures;
+/* Its address is the thread's. */
+static _Thread_local __attribute__((tls_model("initial-exec"))) char own_thread;
+/* The thread that has begun captures; SEVERAL, or 0: none. */
+#define SEVERAL UINTPTR_MAX
+static _Atomic uintptr_t capturer;
 
 static uint16_t find(CUcontext handle)
 {
@@ -418,7 +423,17 @@ uint16_t gmt_stream_forget(CUstream stream)
 
 void gmt_capture_began(void)
 {
+    uintptr_t nobody = 0, own = (uintptr_t)&own_thread;
+    if (!atomic_compare_exchange_strong(&capturer, &nobody, own) && nobody != own) {
+        atomic_store(&capturer, SEVERAL);
+    }
     atomic_fetch_add(&gmt_captures, 1);
+}
+
+bool gmt_captures_of_others(void)
+{
+    uintptr_t known = atomic_load(&capturer);
+    return known != 0 && known != (uintptr_t)&own_thread;
 }
 
 void gmt_capture_ended(void)
@@ -462,6 +477,7 @@ void gmt_context_reset(void)
     memset((void *)streams, 0, sizeof(streams)); // NOLINT
     stream_generation++;
     gmt_captures = 0;
+    atomic_store(&capturer, 0);
     atomic_store(&asking, 0);
     gmt_device_reset();
 }

@@ -44,6 +44,8 @@ uint16_t gmt_stream_forget(CUstream stream);
 extern _Atomic int gmt_captures;
 void gmt_capture_began(void);
 void gmt_capture_ended(void);
+/* Has a thread other than this one ever begun one? */
+bool gmt_captures_of_others(void);
 bool gmt_stream_is_capturing(CUstream stream, bool per_thread);
 /* ... or was, and the capture has been invalidated but not ended? */
 bool gmt_stream_is_in_capture(CUstream stream, bool per_thread);

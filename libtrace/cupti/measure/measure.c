@@ -266,6 +266,9 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
     if (gmt_sampling_is_trial(call) && !gmt_sampling_may_hold(&m->sampling, current.began_ns)) {
         return declined(call, group, GMT_UNMEASURED_WAITS);
     }
+    if (group == GMT_GROUP_SASS && !call->alone) {
+        return declined(call, group, GMT_UNMEASURED_OTHERS_INSIDE);
+    }
     if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
         gmt_sampling_pause_sass(&m->sampling, m->config->counters);
         return declined(call, group, GMT_UNMEASURED_TAKEN);

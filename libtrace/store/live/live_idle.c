@@ -127,8 +127,10 @@ static int find_gaps(struct gmt_live_idle *idle, unsigned device, uint64_t until
         *busy_ns += op->end_ns > at_ns ? op->end_ns - at_ns : 0;
         at_ns = op->end_ns > at_ns ? op->end_ns : at_ns;
     }
-    memmove(ops->item, ops->item + i, (ops->count - i) * sizeof(*ops->item));
-    ops->count -= i;
+    if (i != 0) {
+        memmove(ops->item, ops->item + i, (ops->count - i) * sizeof(*ops->item));
+        ops->count -= i;
+    }
     idle->counted_ns[device] = at_ns;
     return error;
 }
