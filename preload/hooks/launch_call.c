@@ -232,7 +232,9 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
             return;
         }
     }
-    launch->measured.alone = launch->measured.forbidden == GMT_MEASURABLE &&
+    /* Who is loaded by CUPTI keeps nobody out: it only learns of calls. */
+    bool keeps = again != NULL || (call->flags & GMT_CALL_STEP) != 0 || gmt_hold_alone();
+    launch->measured.alone = keeps && launch->measured.forbidden == GMT_MEASURABLE &&
                              gmt_collector->want(&launch->cls->collector) == GMT_GROUP_SASS &&
                              keep_others_out(launch, context);
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
