@@ -10,6 +10,7 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
+#include "tests/unit/own_threads.h"
 
 #define TRIES 10000u
 
@@ -55,7 +56,9 @@ static void setup(void)
     cr_assert_not_null(symbol);
     memcpy(&ranges_ended, &symbol, sizeof(ranges_ended));
     gmt_contexts_add(&context, 1, 0);
+    unsigned threads = count_threads();
     gmt_measure_start(&api, &config);
+    wait_for_threads(threads);
 }
 
 TestSuite(measure, .init = setup);

@@ -8,6 +8,7 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
+#include "tests/unit/own_threads.h"
 
 static struct gmt_cupti_api api;
 static _Atomic uint64_t launches, done;
@@ -25,7 +26,9 @@ static void setup(void)
 {
     cr_assert_eq(gmt_cupti_load(&api, GMT_STANDIN_CUPTI), 0);
     gmt_contexts_add(&context, 1, 0);
+    unsigned threads = count_threads();
     gmt_measure_start(&api, &config);
+    wait_for_threads(threads);
 }
 
 TestSuite(turns, .init = setup, .timeout = 60);
