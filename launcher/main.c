@@ -13,9 +13,9 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
-#include "libtrace/settings/dump_on.h"
 #include "libtrace/record/option_limits.h"
 #include "libtrace/record/ring_limits.h"
+#include "libtrace/settings/dump_on.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
