@@ -148,30 +148,41 @@ static void let_others_go(struct gmt_hooked_launch *launch)
     launch->kept = launch->held = false;
 }
 
+/* The others are held, and what was under way is over. */
+static bool is_drained(uint16_t context, uint64_t began_ns)
+{
+    bool idle = false;
+    /* To ask a stream that is captured would end the capture. */
+    while (!idle && gmt_hold_lasts() && atomic_load(&gmt_captures) == 0 &&
+           gmt_clock_monotonic_ns() - began_ns < DRAIN_NS) {
+        idle = gmt_streams_idle(context);
+    }
+    return idle;
+}
+
 /* While a launch's instructions are counted CUPTI does not bear that another thread loads code: it crashes, or both threads wait
  * for each other (docs/cupti-notes.md). So the others are kept out of the driver, and let go where they do not leave it in
  * time; then it is not tried again before OUT_PART times what was spent has passed. It does not bear either that another
- * thread captures, before or after. */
+ * thread captures, before or after. True: no other thread is in the driver. */
 static bool keep_others_out(struct gmt_hooked_launch *launch, uint16_t context)
 {
     static _Atomic uint64_t not_before_ns;
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    if (gmt_captures_of_others() || began_ns < atomic_load(&not_before_ns)) {
+    if (gmt_captures_of_others()) {
         return false;
     }
-    launch->held = gmt_hold_begin();
-    while (launch->held && gmt_hold_lasts() && !gmt_streams_idle(context) &&
-           gmt_clock_monotonic_ns() - began_ns < DRAIN_NS) {
+    bool tries = began_ns >= atomic_load(&not_before_ns);
+    launch->held = tries && gmt_hold_begin();
+    bool kept = launch->held && is_drained(context, began_ns);
+    if (kept && !gmt_hold_alone()) {
+        kept = launch->kept = gmt_hold_undo(COUNTING_NS);
     }
-    bool single = gmt_hold_alone();
-    launch->kept = launch->held && !single && gmt_hold_undo(COUNTING_NS);
-    if (!launch->kept && !(launch->held && single)) {
+    if (tries && !kept) {
         let_others_go(launch);
         uint64_t now_ns = gmt_clock_monotonic_ns();
         atomic_store(&not_before_ns, now_ns + OUT_PART * (now_ns - began_ns));
-        return false;
     }
-    return true;
+    return kept || gmt_hold_alone();
 }
 
 /* A rule that forbids to hold this launch's caller until its kernel is done. While it is held another thread may begin a call
