@@ -48,9 +48,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 } last_stream;
 
 _Atomic int gmt_captures;
-/* Its address is the thread's. */
-static _Thread_local __attribute__((tls_model("initial-exec"))) char own_thread;
-/* The thread that has begun captures; SEVERAL, or 0: none. */
+/* The thread that has begun captures, by the address of its last_stream; SEVERAL, or 0: none. */
 #define SEVERAL UINTPTR_MAX
 static _Atomic uintptr_t capturer;
 
@@ -423,7 +421,7 @@ uint16_t gmt_stream_forget(CUstream stream)
 
 void gmt_capture_began(void)
 {
-    uintptr_t nobody = 0, own = (uintptr_t)&own_thread;
+    uintptr_t nobody = 0, own = (uintptr_t)&last_stream;
     if (!atomic_compare_exchange_strong(&capturer, &nobody, own) && nobody != own) {
         atomic_store(&capturer, SEVERAL);
     }
@@ -433,7 +431,7 @@ void gmt_capture_began(void)
 bool gmt_captures_of_others(void)
 {
     uintptr_t known = atomic_load(&capturer);
-    return known != 0 && known != (uintptr_t)&own_thread;
+    return known != 0 && known != (uintptr_t)&last_stream;
 }
 
 void gmt_capture_ended(void)
