@@ -35,18 +35,22 @@
 /* Most hooks have nothing to do before the call, and need no protection from cancellation there. */
 #define GMT_IS_NOTHING(BEFORE) (__builtin_strcmp(#BEFORE, "(void)0") == 0)
 
+/* `real`, the driver's function; the hook ends where there is none. */
+#define GMT_NEED_REAL(SYMBOL, PARAMETERS) \
+    CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
+    if (__builtin_expect(real == NULL, 0)) { \
+        real = gmt_hook_find_real(GMT_HOOK_##SYMBOL); \
+        if (real == NULL) { \
+            return CUDA_ERROR_NOT_SUPPORTED; \
+        } \
+    }
+
 /* The hook itself: what happens before the real call, the call, what happens after it. */
 #define GMT_DEFINE_FUNCTION(SYMBOL, SAVED, PARAMETERS, ARGUMENTS, STREAM, FLAGS, BEFORE, AFTER) \
     CUresult SYMBOL PARAMETERS; \
     GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
     { \
-        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
-        if (__builtin_expect(real == NULL, 0)) { \
-            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL); \
-            if (real == NULL) { \
-                return CUDA_ERROR_NOT_SUPPORTED; \
-            } \
-        } \
+        GMT_NEED_REAL(SYMBOL, PARAMETERS) \
         struct gmt_hook_call call = { \
             .id = GMT_HOOK_##SYMBOL, \
             .flags = (FLAGS), \
@@ -84,13 +88,7 @@
     CUresult SYMBOL PARAMETERS; \
     GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
     { \
-        CUresult(*real) PARAMETERS = gmt_hook_real[GMT_HOOK_##SYMBOL]; \
-        if (__builtin_expect(real == NULL, 0)) { \
-            real = gmt_hook_find_real(GMT_HOOK_##SYMBOL); \
-            if (real == NULL) { \
-                return CUDA_ERROR_NOT_SUPPORTED; \
-            } \
-        } \
+        GMT_NEED_REAL(SYMBOL, PARAMETERS) \
         CUresult passed = real ARGUMENTS; \
         return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
     }
