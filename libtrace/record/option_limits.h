@@ -9,6 +9,7 @@
     X(spool_limit, 1, 1 << 20) \
     X(counter_budget, 0, 100) \
     X(counter_samples, 1, 1000) \
+    X(hold_limit, 1, 60000) \
     X(fingerprint_limit, 0, 1 << 30) \
     X(fingerprint_budget, 0, 100)
 

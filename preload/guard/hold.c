@@ -21,7 +21,7 @@
 /* gmt_hold_state. */
 enum { FREE, HELD, UNDOING, BROKEN };
 
-#define LEAVE_NS UINT64_C(2000000)    /* for others to leave the calls that they are inside of */
+#define LEAVE_PART 25u /* of the limit, for others to leave the calls that they are inside of */
 #define ALONE_NS UINT64_C(1000000000) /* that one piece of work may take where nobody waits */
 
 _Atomic uint32_t gmt_hold_state;
@@ -31,10 +31,16 @@ static struct gmt_guard *threads; /* all that use CUDA */
 static _Atomic unsigned count;
 static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
 static _Atomic uint64_t since_ns;
+static _Atomic uint64_t limit_ns = GMT_HOLD_NS;
 static bool registered; /* for expedited membarrier */
 /* The holder, while there is one, and its signals, which wait for the end of an undo: a handler may leave by longjmp. */
 static struct gmt_guard *_Atomic holder;
 static sigset_t signals;
+
+void gmt_hold_set_limit(uint64_t ns)
+{
+    atomic_store(&limit_ns, ns);
+}
 
 /* ---- what a call does --------------------------------------------------------------------------- */
 
@@ -117,8 +123,8 @@ static void wait_once(uint32_t state)
 {
     uint64_t now_ns = gmt_clock_monotonic_ns(), began_ns = atomic_load(&since_ns);
     uint64_t held_ns = now_ns > began_ns ? now_ns - began_ns : 0;
-    if (held_ns < GMT_HOLD_NS) {
-        futex_wait(state, GMT_HOLD_NS - held_ns);
+    if (held_ns < atomic_load(&limit_ns)) {
+        futex_wait(state, atomic_load(&limit_ns) - held_ns);
     } else if (state == UNDOING) {
         futex_wait(state, UINT64_C(1000000));
     } else {
@@ -187,7 +193,7 @@ static bool others_left(void)
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
     while (any_in_the_way()) {
-        if (gmt_clock_monotonic_ns() - began_ns > LEAVE_NS) {
+        if (gmt_clock_monotonic_ns() - began_ns > atomic_load(&limit_ns) / LEAVE_PART) {
             return false;
         }
         (void)sched_yield();
@@ -220,7 +226,7 @@ bool gmt_hold_fits(uint64_t expected_ns)
 {
     uint64_t held_ns = gmt_clock_monotonic_ns() - atomic_load(&since_ns);
     return atomic_load(&count) <= 1 ? expected_ns <= ALONE_NS
-                                    : held_ns + expected_ns <= GMT_HOLD_NS;
+                                    : held_ns + expected_ns <= atomic_load(&limit_ns);
 }
 
 bool gmt_hold_lasts(void)

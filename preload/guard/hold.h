@@ -8,7 +8,7 @@
  * as inside with ordinary stores, and the holder makes these visible with membarrier(2) before it looks at all
  * threads. Where that system call is missing, nothing is held once a second thread has used CUDA.
  *
- * No thread waits longer than GMT_HOLD_NS: then it breaks the hold and goes on, and the holder finds out at its next
+ * No thread waits longer than the limit, GMT_HOLD_NS unless another is set: then it breaks the hold and goes on, and the holder finds out at its next
  * step. The exception is an undo, which is never broken: memory is not what the program left there until it ends. The holder
  * begins one only when it expects it to end in time.
  */
@@ -20,6 +20,9 @@
 #include <stdint.h>
 
 #define GMT_HOLD_NS UINT64_C(50000000)
+
+/* Another limit than GMT_HOLD_NS, ns. Before the first hold. */
+void gmt_hold_set_limit(uint64_t ns);
 
 /* Not 0: a thread holds the others. */
 extern _Atomic uint32_t gmt_hold_state;

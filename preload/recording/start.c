@@ -23,6 +23,7 @@
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/fingerprint.h"
+#include "preload/guard/hold.h"
 #include "preload/guard/threads.h"
 #include "preload/recording/collect.h"
 #include "preload/recording/exit.h"
@@ -293,6 +294,7 @@ static void start_locked(void *unused)
         gmt_clock_init();
         uint64_t began_ns = gmt_clock_monotonic_ns();
         gmt_options_load();
+        gmt_hold_set_limit(gmt_options.hold_limit_ns);
         int error = gmt_libcuda() != NULL
                         ? gmt_output_open(gmt_options.output, gmt_options.spool_limit_bytes, path)
                         : -ENOSYS;

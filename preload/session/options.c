@@ -200,6 +200,7 @@ void gmt_options_load(void)
     gmt_options.spool_limit_bytes = (uint64_t)number_of("spool_limit") << 20;
     gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");
+    gmt_options.hold_limit_ns = (uint64_t)number_of("hold_limit") * UINT64_C(1000000);
     load_fingerprints();
     load_ring();
     load_live();

@@ -46,6 +46,7 @@ struct gmt_options {
     const char *dump_on;   /* as gmt_dump_on_read takes it, "": errors and bad ends only */
     double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
+    uint64_t hold_limit_ns; /* that a thread waits for another */
 };
 extern struct gmt_options gmt_options;
 

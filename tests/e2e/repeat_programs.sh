@@ -7,6 +7,8 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 export SIMGPU_DEVICES=2 REPEAT_TIMING=timing
 [ -z "${ORDER-}" ] || export SIMGPU_ORDER=$ORDER # work is done late
+# The generated programs say exactly what is repeated, on a busy machine too: threads are held for as long as that takes.
+[ "$1" != generate ] || export GMTRACE_HOLD_LIMIT=20000
 CLIENT=$CLIENTS/repeatclient
 
 if [ "$1" = fill ]; then # which must not fail for memory of gmtrace's

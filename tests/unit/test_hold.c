@@ -205,6 +205,21 @@ Test(hold, an_undo_that_would_take_too_long_is_not_begun_beside_other_threads)
     call_back(&other);
 }
 
+Test(hold, with_a_larger_limit_it_is_begun)
+{
+    struct visitor other;
+    gmt_hold_set_limit(20 * GMT_HOLD_NS);
+    send(&other, WAITS);
+    (void)sem_wait(&other.inside);
+    cr_assert(gmt_hold_begin());
+    cr_expect(gmt_hold_undo(2 * GMT_HOLD_NS));
+    gmt_hold_undone();
+    cr_expect_not(gmt_hold_undo(20 * GMT_HOLD_NS));
+    gmt_hold_end();
+    call_back(&other);
+    gmt_hold_set_limit(GMT_HOLD_NS);
+}
+
 /* ---- a holder that does not come back ------------------------------------------------------------ */
 
 static _Atomic unsigned handled;
