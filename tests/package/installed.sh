@@ -54,6 +54,11 @@ wheel)
     needs python3
     wheel=$(package_file 'gmtrace-*.whl')
     python3 -m venv venv >venv.log 2>&1 || skip "no venv: $(tail -n 1 venv.log)"
+    # Of what this wheel is for, pip before 20.3 knows linux_x86_64 only.
+    for platform in linux_x86_64 manylinux_2_28_x86_64; do
+        venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps --only-binary=:all: \
+            --platform "$platform" --target "of_$platform" "$wheel" >log 2>&1 || fail "pip that knows $platform: $(tail -n 1 log)"
+    done
     venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index --no-deps "$wheel" >log 2>&1 ||
         fail "pip install"
     venv/bin/python -m pip show --files gmtrace >shown
