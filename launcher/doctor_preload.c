@@ -83,22 +83,29 @@ static bool loader_finds(const char *name, size_t length)
 
 void gmt_doctor_preload(void)
 {
-    char relative[PATH_MAX], path[PATH_MAX], remedy[PATH_MAX + 64];
+    char relative[PATH_MAX], path[PATH_MAX], set[PATH_MAX + 64], remedy[PATH_MAX + 128];
     if (gmt_launcher_part("../lib/libgmtrace.so", relative, sizeof(relative)) != 0 ||
         realpath(relative, path) == NULL) {
         return; /* there is a line about that */
     }
+    if (gmt_launcher_can_preload(path)) {
+        (void)snprintf(set, sizeof(set), "LD_PRELOAD=%s", path);
+    } else {
+        (void)snprintf(set, sizeof(set), "LD_LIBRARY_PATH='%.*s' LD_PRELOAD=%s",
+                       (int)(strrchr(path, '/') - path), path, library);
+    }
     size_t length;
     const char *name = preloaded_as(&length);
     if (name == NULL) {
-        gmt_doctor_say(GMT_DOCTOR_GOOD, "LD_PRELOAD", NULL,
-                       "to preload by hand: LD_PRELOAD=%s ./app; without its folder, the loader "
-                       "finds the name in system folders only",
-                       path);
+        gmt_doctor_say(
+            GMT_DOCTOR_GOOD, "LD_PRELOAD", NULL,
+            "to preload by hand: %s ./app; without its folder, the loader finds the name "
+            "in system folders only",
+            set);
     } else if (loader_finds(name, length)) {
         gmt_doctor_say(GMT_DOCTOR_GOOD, "LD_PRELOAD", NULL, "%.*s is found", (int)length, name);
     } else {
-        (void)snprintf(remedy, sizeof(remedy), "set LD_PRELOAD=%s, or run gmtrace ./app", path);
+        (void)snprintf(remedy, sizeof(remedy), "set %s, or run gmtrace ./app", set);
         gmt_doctor_say(GMT_DOCTOR_BAD, "LD_PRELOAD", remedy,
                        "the loader does not find %.*s (\"cannot be preloaded\"): programs run "
                        "unrecorded",

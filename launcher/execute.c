@@ -111,8 +111,15 @@ static int prepare_environment(const char *program, const struct gmt_launcher_ru
     if (run == NULL) { /* only the device, where it has to be */
         return device[0] != '\0' && preload_libraries("", device, traits.asan) != 0 ? -errno : 0;
     }
+    if (set_variables(library, run) != 0) { /* these hold any path */
+        return -errno;
+    }
+    error = gmt_launcher_name_library(library);
+    if (error != 0) {
+        return error;
+    }
     return preload_libraries(library, device, traits.asan) != 0 ||
-                   set_variables(library, run) != 0 || gmt_launcher_let_asan_start() != 0
+                   gmt_launcher_let_asan_start() != 0
                ? -errno
                : 0;
 }

@@ -19,6 +19,15 @@ enum {
  * 0, or -ENOENT when there is no such file. */
 int gmt_launcher_part(const char *relative, char *path, size_t bytes);
 
+/* Can LD_PRELOAD hold it? */
+bool gmt_launcher_can_preload(const char *path);
+/* Put a folder before those of LD_LIBRARY_PATH, here and in what is started. 0 or negative errno; that it cannot be there is
+ * said. */
+int gmt_launcher_search_first(const char *folder);
+/* A library's path becomes what LD_PRELOAD can hold: itself, or its name, and its folder is searched. As
+ * gmt_launcher_search_first. */
+int gmt_launcher_name_library(char *path);
+
 /* Run argv[0] preloaded with libgmtrace.so and return the status to exit with. */
 int gmt_launcher_run(char *const argv[]);
 

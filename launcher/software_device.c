@@ -78,7 +78,7 @@ static int hash_everything(void)
 int gmt_launcher_use_software_device(const char *name, const struct gmt_program *program,
                                      char *preload, size_t bytes)
 {
-    char folder[PATH_MAX], path[PATH_MAX * 2], text[PATH_MAX + 160];
+    char folder[PATH_MAX], text[PATH_MAX + 160];
     if (gmt_launcher_software_device(folder, sizeof(folder)) != 0) {
         gmt_say(stderr, "gmtrace: the software device is missing: it belongs in " FOLDER
                         " beside gmtrace; install again\n");
@@ -93,12 +93,17 @@ int gmt_launcher_use_software_device(const char *name, const struct gmt_program 
     if (error != 0) {
         return error;
     }
-    const char *before = getenv("LD_LIBRARY_PATH");
-    (void)snprintf(path, sizeof(path), "%s%s%s", folder,
-                   before != NULL && before[0] != '\0' ? ":" : "", before != NULL ? before : "");
     /* What is loaded already under a name is not searched for, wherever DT_RPATH leads. */
     if (program->cuda.finds_other) {
+        if (!gmt_launcher_can_preload(folder)) {
+            gmt_say(
+                stderr,
+                "gmtrace: %s: its DT_RPATH leads to another CUDA runtime, and LD_PRELOAD cannot "
+                "name that of the software device: move gmtrace to a folder without spaces\n",
+                name);
+            return -EINVAL;
+        }
         (void)snprintf(preload, bytes, "%s/libcuda.so.1:%s/" RUNTIME, folder, folder);
     }
-    return setenv("LD_LIBRARY_PATH", path, 1) != 0 ? -errno : 0;
+    return gmt_launcher_search_first(folder);
 }

@@ -65,4 +65,26 @@ run model "$at/bin/gmanalyze" --calibrate never --format json h200.db
 grep -q "\"origin\": \"$at/bin/../share/gmtrace/models/nvidia-h200.json\"" model.out || fail "the model is of another place"
 run doctor "$at/bin/gmtrace" doctor
 [ -s doctor.out ] || fail "doctor says nothing"
+
+# From a folder with a space in its name, which LD_PRELOAD cannot hold: the command that doctor prints works, too.
+mkdir "some where"
+mv "$at" "some where/else"
+spaced="$work/some where/else"
+run spaced "$spaced/bin/gmtrace" --device sim -o spaced.db "$CLIENTS/driverclient" churn 5
+equal "the program's status, from a folder with a space" 0 "$(cat spaced.status)"
+equal "the program's output, from a folder with a space" "5 rounds" "$(cat spaced.out)"
+finished spaced.db
+run doctor "$spaced/bin/gmtrace" doctor
+by_hand=$(sed -n 's/^ok *LD_PRELOAD *to preload by hand: \(.*\) .\/app; .*/\1/p' doctor.out)
+eval "$by_hand sh -c :" 2>by_hand.err
+equal "what the loader says of: $by_hand" "" "$(cat by_hand.err)"
+eval "$by_hand cat /proc/self/maps" >by_hand.maps
+grep -q '/libgmtrace\.so$' by_hand.maps || fail "not preloaded by: $by_hand"
+
+# Neither list can hold a colon.
+mv "$spaced" "some where/or:else"
+run colon "$work/some where/or:else/bin/gmtrace" --device sim "$CLIENTS/driverclient" churn 5
+equal "the status, from a folder with a colon" 125 "$(cat colon.status)"
+equal "lines about a folder with a colon" 1 "$(wc -l <colon.err)"
+grep -q 'move gmtrace to another folder$' colon.err || fail "no remedy: $(cat colon.err)"
 echo "package: $(du -h "${tarballs[0]}" | cut -f1), runs from anywhere"
