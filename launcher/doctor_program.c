@@ -30,14 +30,12 @@ static const char *gains_rights(const char *path)
 static const char *sim_remedy(const struct gmt_program *program, char *text, size_t bytes)
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
-    if (cuda->static_runtime) {
+    if (cuda->static_runtime || (cuda->has_code && cuda->ptx_target == 0)) {
         char command[PATH_MAX];
-        gmt_rebuild_command(program, command, sizeof(command));
-        (void)snprintf(text, bytes, "for --device sim build it by: %s", command);
+        bool builds = gmt_rebuild_command(program, command, sizeof(command));
+        (void)snprintf(text, bytes, "for --device sim build it %s: %s",
+                       builds ? "by" : "as before, after", command);
         return text;
-    }
-    if (cuda->has_code && cuda->ptx_target == 0) {
-        return "for --device sim rebuild with -gencode arch=compute_90,code=compute_90";
     }
     return NULL;
 }

@@ -2,6 +2,7 @@
 /* Finds how a program was built, and how it is built for the software device (rebuild.h). */
 #include "launcher/rebuild.h"
 
+#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,10 +59,42 @@ static void name_path(const char *path, char *text, size_t bytes)
     (void)snprintf(text + used, bytes - used, "%s", quote);
 }
 
-/* The source file of the program's name, "app.cu" beside "app". */
-static bool find_source(const char *real, char source[static PATH_MAX])
+static bool is_source(const char *name)
 {
-    return snprintf(source, PATH_MAX, "%s.cu", real) < PATH_MAX && access(source, R_OK) == 0;
+    static const char *const endings[] = {".cu", ".c", ".cc", ".cpp", ".cxx", ".C", NULL};
+    const char *dot = strrchr(name, '.');
+    for (const char *const *ending = endings; dot != NULL && *ending != NULL; ending++) {
+        if (strcmp(dot, *ending) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The one source in a folder, if it is for nvcc: "main.cu" of "a.out". */
+static bool find_only_source(const char *folder, char source[static PATH_MAX])
+{
+    DIR *entries = opendir(folder);
+    const struct dirent *entry;
+    size_t sources = 0;
+    bool is_whole = false;
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        if (is_source(entry->d_name)) {
+            sources++;
+            is_whole = snprintf(source, PATH_MAX, "%s/%s", folder, entry->d_name) < PATH_MAX;
+        }
+    }
+    if (entries != NULL) {
+        (void)closedir(entries);
+    }
+    return sources == 1 && is_whole && strcmp(strrchr(source, '.'), ".cu") == 0;
+}
+
+/* The source file of the program's name, "app.cu" beside "app", or the only one there. */
+static bool find_source(const char *real, const char *folder, char source[static PATH_MAX])
+{
+    return (snprintf(source, PATH_MAX, "%s.cu", real) < PATH_MAX && access(source, R_OK) == 0) ||
+           find_only_source(folder, source);
 }
 
 static bool lacks_ptx(const struct gmt_program_cuda *cuda)
@@ -70,7 +103,7 @@ static bool lacks_ptx(const struct gmt_program_cuda *cuda)
            (cuda->ptx_target == 0 || cuda->ptx_target > GMT_SOFTWARE_DEVICE_CAPABILITY);
 }
 
-void gmt_rebuild_command(const struct gmt_program *program, char *command, size_t bytes)
+bool gmt_rebuild_command(const struct gmt_program *program, char *command, size_t bytes)
 {
     static const char *const caches[] = {"CMakeCache.txt", NULL};
     static const char *const makefiles[] = {"GNUmakefile", "makefile", "Makefile", NULL};
@@ -95,7 +128,7 @@ void gmt_rebuild_command(const struct gmt_program *program, char *command, size_
         bool here = strcmp(name, ".") == 0;
         (void)snprintf(command, bytes, "NVCC_APPEND_FLAGS='-cudart shared%s' make -B%s%s",
                        ptx ? " " PTX : "", here ? "" : " -C ", here ? "" : name);
-    } else if (find_source(real, found)) {
+    } else if (find_source(real, folder, found)) {
         name_path(found, name, sizeof(name));
         name_path(real, output, sizeof(output));
         (void)snprintf(command, bytes, "nvcc -g -lineinfo -cudart shared%s -o %s %s",
@@ -103,5 +136,7 @@ void gmt_rebuild_command(const struct gmt_program *program, char *command, size_
     } else {
         (void)snprintf(command, bytes, "export NVCC_APPEND_FLAGS='-cudart shared%s'",
                        ptx ? " " PTX : "");
+        return false;
     }
+    return true;
 }

@@ -29,26 +29,32 @@ int gmt_launcher_software_device(char *folder, size_t bytes)
                : -ENOENT;
 }
 
+/* what: stands in its way, and a build with other options remedies it. */
+static const char *say_rebuild(const struct gmt_program *program, const char *what, char *text,
+                               size_t bytes)
+{
+    char command[PATH_MAX];
+    bool builds = gmt_rebuild_command(program, command, sizeof(command));
+    (void)snprintf(text, bytes, "%s: %s: %s", what,
+                   builds ? "build it for the software device by" : "build it as before, after",
+                   command);
+    return text;
+}
+
 const char *gmt_launcher_software_device_obstacle(const struct gmt_program *program, char *text,
                                                   size_t bytes)
 {
     const struct gmt_program_cuda *cuda = &program->cuda;
     if (cuda->static_runtime) {
-        char command[PATH_MAX];
-        gmt_rebuild_command(program, command, sizeof(command));
-        (void)snprintf(text, bytes, "static CUDA runtime: build it for the software device by: %s",
-                       command);
-        return text;
+        return say_rebuild(program, "static CUDA runtime", text, bytes);
     }
     if (cuda->has_code && cuda->ptx_target == 0) {
-        return "no PTX: rebuild with -gencode arch=compute_90,code=compute_90";
+        return say_rebuild(program, "no PTX", text, bytes);
     }
     if (cuda->ptx_target > GMT_SOFTWARE_DEVICE_CAPABILITY) {
-        (void)snprintf(text, bytes,
-                       "PTX for compute_%u only: rebuild with -gencode "
-                       "arch=compute_90,code=compute_90",
-                       cuda->ptx_target);
-        return text;
+        char what[40];
+        (void)snprintf(what, sizeof(what), "PTX for compute_%u only", cuda->ptx_target);
+        return say_rebuild(program, what, text, bytes);
     }
     if (cuda->runtime[0] != '\0' && strcmp(cuda->runtime, RUNTIME) != 0) {
         (void)snprintf(text, bytes,

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# gmtrace --device sim refuses the static CUDA runtime with one command: run as it is printed, it makes a program that the
-# device runs. Built by make, by CMake, by nvcc beside its source, and by nobody knows what.
+# gmtrace --device sim refuses the static CUDA runtime, and a program without PTX, with one command: run as it is printed, it
+# makes a program that the device runs. Built by make, by CMake, by nvcc beside its source, and by nobody knows what.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -33,10 +33,10 @@ remedied() {
     run "$name.refused" "$gmtrace" --device sim -o "$name.db" "$program"
     equal "$name: status of the refusal" 125 "$(cat "$name.refused.status")"
     equal "$name: lines about it" 1 "$(wc -l <"$name.refused.err")"
-    command=$(sed -n 's/^gmtrace: .*: static CUDA runtime: build it for the software device by: //p' "$name.refused.err")
+    command=$(sed -nE "s/^gmtrace: .*: ${why:-static CUDA runtime}: build it ${how:-for the software device by}: //p" "$name.refused.err")
     [ -n "$command" ] || fail "$name: no command in: $(cat "$name.refused.err")"
     "$gmtrace" doctor "$program" >"$name.doctor.txt" 2>&1 || true
-    grep -qF "for --device sim build it by: $command" "$name.doctor.txt" || fail "$name: doctor gives another command"
+    grep -qF "for --device sim build it ${how:-by}: $command" "$name.doctor.txt" || fail "$name: doctor gives another command"
     eval "$command" >"$name.build.log" 2>&1 || fail "$name: $command: $(tail -3 "$name.build.log")"
     [ -z "${then-}" ] || eval "$then" >>"$name.build.log" 2>&1 || fail "$name: $then"
     run "$name" "$gmtrace" --device sim -o "$name.db" "$program"
@@ -84,8 +84,24 @@ nvcc -o app app.cu >nvcc.log 2>&1 || fail "nvcc: $(cat nvcc.log)"
 remedied nvcc ./app
 equal "the command for a source file" "nvcc -g -lineinfo -cudart shared -o app app.cu" "$command"
 
-# None of these: a variable for whatever the user builds with.
+# The shared runtime, and machine code alone.
+nvcc -cudart shared -gencode arch=compute_90,code=sm_90 -o app app.cu >nvcc.log 2>&1 || fail "nvcc: $(cat nvcc.log)"
+why='no PTX' remedied machine_code ./app
+equal "the command for machine code alone" \
+    "nvcc -g -lineinfo -cudart shared -gencode arch=compute_90,code=compute_90 -o app app.cu" "$command"
+
+# nvcc without -o; the only source beside the program is not of its name.
+mkdir plain
+cp app.cu plain/main.cu
+cd plain
+nvcc main.cu >nvcc.log 2>&1 || fail "nvcc: $(cat nvcc.log)"
+remedied plain ./a.out
+equal "the command for the only source" "nvcc -g -lineinfo -cudart shared -o a.out main.cu" "$command"
+cd ..
+
+# None of these, or several sources: a variable for whatever the user builds with.
 mkdir elsewhere
+touch elsewhere/{one,two}.cu
 nvcc -o elsewhere/tool app.cu >nvcc.log 2>&1 || fail "nvcc: $(cat nvcc.log)"
-then='nvcc -o elsewhere/tool app.cu' remedied unknown elsewhere/tool
+how='as before, after' then='nvcc -o elsewhere/tool app.cu' remedied unknown elsewhere/tool
 equal "the command where nothing is known" "export NVCC_APPEND_FLAGS='-cudart shared'" "$command"

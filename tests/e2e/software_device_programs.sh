@@ -18,12 +18,12 @@ refuses() {
     equal "message about $1" "gmtrace: $1: $2" "$(cat refused.err)"
     [ ! -e refused.db ] || fail "a trace of $1"
 }
-cp "$GMT_BUILD/bin/pipeline_slow" . # away from what it was built by; tests/e2e/rebuild.sh is about that
-refuses "$work/pipeline_slow" \
-    "static CUDA runtime: build it for the software device by: export NVCC_APPEND_FLAGS='-cudart shared'"
-refuses "$programs/no_ptx" "no PTX: rebuild with -gencode arch=compute_90,code=compute_90"
-refuses "$programs/later_ptx" \
-    "PTX for compute_100 only: rebuild with -gencode arch=compute_90,code=compute_90"
+# Away from what they were built by; tests/e2e/rebuild.sh is about that.
+cp "$GMT_BUILD/bin/pipeline_slow" "$programs"/{no,later}_ptx .
+after="build it as before, after: export NVCC_APPEND_FLAGS='-cudart shared"
+refuses "$work/pipeline_slow" "static CUDA runtime: $after'"
+refuses "$work/no_ptx" "no PTX: $after -gencode arch=compute_90,code=compute_90'"
+refuses "$work/later_ptx" "PTX for compute_100 only: $after -gencode arch=compute_90,code=compute_90'"
 
 # Found on PATH as well as by its name.
 PATH=$GMT_BUILD/bin:$PATH run by_name "$gmtrace" --device sim -o by_name.db pipeline_slow
