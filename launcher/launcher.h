@@ -107,6 +107,8 @@ void gmt_launcher_out_of_memory(struct sqlite3 *db);
 int gmt_launcher_check_outputs(void);
 /* By its name, is it a page for a browser? */
 bool gmt_launcher_is_page(const char *path);
+/* Does its ending name a format of reports? */
+bool gmt_launcher_is_report(const char *path);
 /* --open */
 bool gmt_launcher_wants_page_opened(void);
 /* Shows it, or says why not: never without a terminal, or in a CI job. */

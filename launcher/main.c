@@ -144,6 +144,16 @@ static error_t put_variable(int key, const char *variable, const char *value)
     return setenv(variable, value, 1) != 0 ? errno : 0;
 }
 
+/* `--report ./app`: the program was taken for the report's name. */
+static void refuse_program_as_report(struct argp_state *state)
+{
+    const char *report = getenv("GMTRACE_REPORT");
+    if (report != NULL && report[0] != '\0' && !gmt_launcher_is_report(report)) {
+        argp_error(state, "--report '%s': name the report, then the program: --report page.html %s",
+                   report, report);
+    }
+}
+
 static error_t parse(int key, char *value, struct argp_state *state)
 {
     const char *variable = variable_of(key);
@@ -167,6 +177,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS:
+        refuse_program_as_report(state);
         argp_error(state, "name the program to run (or try, apply, doctor, calibrate, dump, on, "
                           "off, status, top)");
         return EINVAL;

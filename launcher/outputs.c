@@ -76,7 +76,7 @@ bool gmt_launcher_is_page(const char *path)
     return has_ending(path, "html");
 }
 
-static bool is_report(const char *path)
+bool gmt_launcher_is_report(const char *path)
 {
 #define ENDS(name, ending) has_ending(path, ending) ||
 #define LAST_ENDS(name, ending) has_ending(path, ending)
@@ -101,7 +101,7 @@ static int check_report(void)
     if (!is_named) {
         return 0; /* it lies beside the trace */
     }
-    if (!is_report(path)) {
+    if (!gmt_launcher_is_report(path)) {
         gmt_say(stderr, "gmtrace: --report '%s': the name must end in " GMT_FORMAT_ENDINGS "\n",
                 path);
         return -EINVAL;
@@ -114,9 +114,20 @@ static int check_report(void)
     return check_place(path, "report", "--report");
 }
 
+/* gmanalyze -o names a report, gmtrace -o the trace: who mixes them up would get a database of that name. */
+static int check_trace(void)
+{
+    if (gmt_launcher_is_report(gmt_options.output)) {
+        gmt_say(stderr, "gmtrace: -o names the trace, a database; a report: --report %s\n",
+                gmt_options.output);
+        return -EINVAL;
+    }
+    return check_pattern(gmt_options.output, "trace", "-o");
+}
+
 int gmt_launcher_check_outputs(void)
 {
-    int error = check_pattern(gmt_options.output, "trace", "-o");
+    int error = check_trace();
     error = error != 0 ? error : check_live();
     return error != 0 ? error : check_report();
 }

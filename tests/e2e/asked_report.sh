@@ -31,6 +31,15 @@ done
 refused "^gmtrace: cannot write the report into 'absent/': No such file or directory; .* --report$" --report absent/a.html
 refused "'folder\.html' is a directory; name a file with --report" --report folder.html
 refused "^gmtrace: --open opens a page, .*'a\.json' is none" --open --report a.json
+# gmanalyze -o names a report, gmtrace -o does not.
+for ending in html json sarif; do
+    refused "^gmtrace: -o names the trace, a database; a report: --report page.$ending$" -o page.$ending
+done
+# Nor does --report go without a name.
+run swallowed "$gmtrace" --report ./app
+equal "status of --report ./app" 125 "$(cat swallowed.status)"
+grep -qx "gmtrace: --report './app': name the report, then the program: --report page.html ./app" swallowed.err ||
+    fail "--report ./app: $(cat swallowed.err)"
 GMTRACE_REPORT=report.pdf refused "^gmtrace: --report 'report\.pdf': $endings"
 if [ "$(id -u)" != 0 ]; then
     mkdir closed
