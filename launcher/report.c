@@ -325,11 +325,15 @@ static enum gmt_launcher_outcome print_none(const struct gmt_launcher_run *run, 
                 status);
         return GMT_OUTCOME_NO_CALL;
     }
-    gmt_say(stderr,
-            was_out_of_reach(program)
-                ? "gmtrace: no trace: '%s' ran without gmtrace in it%s\n"
-                : "gmtrace: no trace: '%s' made no CUDA call that reached the driver%s\n",
-            program, status);
+    if (was_out_of_reach(program)) {
+        gmt_say(stderr, "gmtrace: no trace: '%s' ran without gmtrace in it%s\n", program, status);
+    } else {
+        gmt_say(stderr,
+                "gmtrace: no trace: '%s' made no CUDA call that reached the driver%s; if it should "
+                "have, try: gmtrace%s doctor %s\n",
+                program, status, gmt_launcher_wants_software_device() ? " --device sim" : "",
+                program);
+    }
     return GMT_OUTCOME_NO_CALL;
 }
 

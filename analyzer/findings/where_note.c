@@ -9,8 +9,8 @@
 static const struct {
     const char *state, *text;
 } wordings[] = {
-    {"functions", "has no line numbers: compile it with -g, or give its debug files to gmanalyze "
-                  "symbolize --debug-dir"},
+    {"functions", "has no line numbers: compile it with -g (nvcc: -g -lineinfo), or give its debug "
+                  "files to gmanalyze symbolize --debug-dir"},
     {"stripped", "is stripped: keep its symbols (compile with -g), or give its debug files to "
                  "gmanalyze symbolize --debug-dir"},
     {"changed",

@@ -94,7 +94,7 @@ if [ -x "$GMT_BUILD/bin/pipeline_slow_shared" ]; then
     strip --strip-debug -o bare "$GMT_BUILD/bin/pipeline_slow_shared"
     run bare "$gmtrace" --device sim -o bare.db ./bare --size 512 --frames 1
     equal "status without line numbers" 0 "$(cat bare.status)"
-    note='bare has no line numbers: compile it with -g, '
+    note='bare has no line numbers: compile it with -g (nvcc: -g -lineinfo), '
     [ "$(grep -cF "$note" bare.err)" = 1 ] || fail "nothing helps to name lines: $(cat bare.err)"
     "$GMT_BUILD/bin/gmanalyze" --top 3 bare.db >bare.txt
     "$GMT_BUILD/bin/gmanalyze" bare.db >bare.brief

@@ -31,7 +31,7 @@ none)
     launched 125 -o t.%p.db "$client" nothing
     # Nobody has asked by name: a program that does not use CUDA is none's failure.
     launched 0 "$client" nothing
-    said 'made no CUDA call that reached the driver$'
+    said "made no CUDA call that reached the driver; if it should have, try: gmtrace doctor $client\$"
     # The program's own failure is what the caller learns.
     launched 3 -o t.db sh -c 'exit 3'
     ! grep -q 'status 125' one.err || fail "gmtrace names a status that it does not return: $(cat one.err)"
