@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # scripts/setup: its small set has all libraries that a build without tests asks for, and none of what only tests use.
+# scripts/aarch64 has the same libraries.
 # shellcheck source=tests/lib.sh
 . "${GMT_SOURCE:?}/tests/lib.sh"
 needs pkg-config dpkg-query
@@ -25,3 +26,8 @@ while read -r _ module; do
     package=$(dpkg-query -S "$file" 2>/dev/null | cut -d: -f1) || skip "$file is of no package"
     grep -qx "$package" build || fail "$module is of $package, which scripts/setup --build leaves out"
 done <modules
+
+# The build for another machine links with the same libraries.
+while read -r package; do
+    grep -qw -- "$package" "$GMT_SOURCE/scripts/aarch64" || fail "scripts/aarch64 leaves out $package"
+done < <(grep -E '^(lib.*|zlib1g)-dev$' build)
