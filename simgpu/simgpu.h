@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the software device's libcuda.so.1 exports beside the driver API: one symbol, by which gmtrace
- * knows the device and gets the counts of launches. Looked up with dlsym, never linked.
+ * What the software device's libcuda.so.1 exports beside the driver API: a symbol by which gmtrace
+ * knows the device and gets the counts of launches, and one for stand-ins of CUPTI. Looked up with dlsym, never linked.
  */
 #ifndef SIMGPU_SIMGPU_H
 #define SIMGPU_SIMGPU_H
@@ -60,5 +60,10 @@ struct simgpu_interface {
 
 /* const struct simgpu_interface *simgpu_interface(void); */
 typedef const struct simgpu_interface *(*simgpu_interface_function)(void);
+
+/* simgpu_interface.watch, also where SIMGPU_INTERFACE=0 hides the interface. */
+#define SIMGPU_WATCH_SYMBOL "simgpu_watch"
+void simgpu_watch(simgpu_watcher *watcher);
+typedef void (*simgpu_watch_function)(simgpu_watcher *watcher);
 
 #endif

@@ -3,8 +3,8 @@
  * Keeps the program's other threads out of the driver while a launch is repeated (repeat.h), or its instructions are counted
  * (hooks/launch_call.c).
  *
- * The thread that launches is the holder. Hooks of calls that submit work, or allocate or free memory, wait while
- * there is one; calls that only wait for the device go through. A hook costs one load for that: it marks its thread
+ * The thread that launches is the holder. Hooks of calls that submit work, load code, make contexts, or allocate or free
+ * memory, wait while there is one; calls that only wait for the device go through. A hook costs one load for that: it marks its thread
  * as inside with ordinary stores, and the holder makes these visible with membarrier(2) before it looks at all
  * threads. Where that system call is missing, nothing is held once a second thread has used CUDA.
  *

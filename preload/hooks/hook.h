@@ -93,6 +93,27 @@
         return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
     }
 
+/* One that is held as others are (guard/hold.h), and not recorded: recording does not begin with it. */
+#define GMT_DEFINE_HELD(SYMBOL, PARAMETERS, ARGUMENTS) \
+    CUresult SYMBOL PARAMETERS; \
+    GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
+    { \
+        GMT_NEED_REAL(SYMBOL, PARAMETERS) \
+        struct gmt_guard_mark at = GMT_GUARD_HERE; \
+        bool entered = gmt_guard_enter(GMT_GUARD_ALONE, at, &at); \
+        if (entered) { \
+            gmt_hold_pass(GMT_HOOK_##SYMBOL); \
+            gmt_guard.hook = GMT_HOOK_##SYMBOL + 1; \
+        } \
+        CUresult passed = real ARGUMENTS; \
+        passed = gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
+        if (entered) { \
+            gmt_guard_hold_cancellation(); \
+            gmt_guard_leave(); \
+        } \
+        return passed; \
+    }
+
 /*
  * Define one hook.
  *   STREAM    expression: the stream, NULL where the call has none

@@ -163,26 +163,26 @@ static bool is_drained(uint16_t context, uint64_t began_ns)
 /* While a launch's instructions are counted CUPTI does not bear that another thread loads code: it crashes, or both threads wait
  * for each other (docs/cupti-notes.md). So the others are kept out of the driver, and let go where they do not leave it in
  * time; then it is not tried again before OUT_PART times what was spent has passed. It does not bear either that another
- * thread captures, before or after. True: no other thread is in the driver. */
+ * thread captures, before or after. A thread that is alone keeps out those that come meanwhile, for as long as a hold lasts:
+ * signals are not put off for that. True: no other thread is in the driver. */
 static bool keep_others_out(struct gmt_hooked_launch *launch, uint16_t context)
 {
     static _Atomic uint64_t not_before_ns;
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    if (gmt_captures_of_others()) {
+    if (gmt_captures_of_others() || (!gmt_hold_alone() && began_ns < atomic_load(&not_before_ns))) {
         return false;
     }
-    bool tries = began_ns >= atomic_load(&not_before_ns);
-    launch->held = tries && gmt_hold_begin();
-    bool kept = launch->held && is_drained(context, began_ns);
-    if (kept && !gmt_hold_alone()) {
-        kept = launch->kept = gmt_hold_undo(COUNTING_NS);
+    launch->held = gmt_hold_begin();
+    if (launch->held && gmt_hold_alone()) {
+        return true; /* the collector waits for what is under way */
     }
-    if (tries && !kept) {
+    launch->kept = launch->held && is_drained(context, began_ns) && gmt_hold_undo(COUNTING_NS);
+    if (!launch->kept) {
         let_others_go(launch);
         uint64_t now_ns = gmt_clock_monotonic_ns();
         atomic_store(&not_before_ns, now_ns + OUT_PART * (now_ns - began_ns));
     }
-    return kept || gmt_hold_alone();
+    return launch->kept;
 }
 
 /* A rule that forbids to hold this launch's caller until its kernel is done. While it is held another thread may begin a call

@@ -33,6 +33,9 @@
         gmt_hook_call_record(GMT_REC_CALL, &call, bytes); \
     })
 
+#define GMT_HOOK_HELD(symbol, family, runtime, traits, parameters, arguments) \
+    GMT_DEFINE_HELD(symbol, parameters, arguments)
+
 #define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, parameters, arguments) \
     GMT_DEFINE_PASSING(symbol, parameters, arguments)
 

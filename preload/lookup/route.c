@@ -22,15 +22,16 @@ static const char *const hook_addresses[GMT_HOOK_COUNT] = {
 #undef GMT_HOOK
 };
 
-/* Those that are recorded come first in the table. */
+/* Those that only fixes look at come last in the table. */
 enum {
 #define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, ...)
-#define GMT_HOOK(symbol, family, runtime, traits, ...) RECORDED_##symbol,
+#define GMT_HOOK_HELD(symbol, family, runtime, traits, ...) IN_RECORDINGS_##symbol,
+#define GMT_HOOK(symbol, family, runtime, traits, ...) IN_RECORDINGS_##symbol,
 #include "preload/driver/hooks.def"
 #undef GMT_HOOK
-    RECORDED_COUNT
+    IN_RECORDINGS
 };
-static_assert((int)RECORDED_cuProfilerStop == (int)GMT_HOOK_cuProfilerStop, "they come first");
+static_assert((int)IN_RECORDINGS_cuFuncLoad == (int)GMT_HOOK_cuFuncLoad, "they come last");
 
 /* A name that no table knows may be anybody's: cu[A-Z]* is not the driver's alone. */
 static bool is_drivers(const void *address)
@@ -44,7 +45,7 @@ static bool is_drivers(const void *address)
 void *gmt_route(enum gmt_lookup_path via, const char *name, void *real, int version)
 {
     unsigned id = gmt_hook_of(real);
-    if (id < RECORDED_COUNT || (id != GMT_HOOK_COUNT && gmt_apply_is_wanted())) {
+    if (id < IN_RECORDINGS || (id != GMT_HOOK_COUNT && gmt_apply_is_wanted())) {
         void *hook;
         memcpy(&hook, &hook_addresses[id], sizeof(hook));
         gmt_coverage_note(via, name, GMT_COVERAGE_HOOKED, version);

@@ -17,6 +17,11 @@ void sim_watch(simgpu_watcher *watcher)
     sim_watcher = watcher;
 }
 
+__attribute__((visibility("default"))) void simgpu_watch(simgpu_watcher *watcher)
+{
+    sim_watch(watcher);
+}
+
 struct simgpu_call sim_watch_begin(unsigned id, const void *parameters)
 {
     struct simgpu_call call = {

@@ -7,7 +7,7 @@
  *
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
- * asked for; CUPTI_STANDIN_LOG shows what happened.
+ * asked for; no other thread is inside of the driver meanwhile (cupti_inside.h). CUPTI_STANDIN_LOG shows what happened.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>
@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cupti_inside.h"
 
 enum { CRC = 77, METRICS = 64, INSTRUCTIONS = 16, INSTRUCTION_BYTES = 16, EXECUTED = 4 };
 
@@ -109,6 +111,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
         return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
     }
     callback = function;
+    inside_start(note);
     *subscriber = (CUpti_SubscriberHandle)(void *)&callback;
     return CUPTI_SUCCESS;
 }
@@ -200,6 +203,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
         note("enabled out of order");
         return CUPTI_ERROR_INVALID_OPERATION;
     }
+    inside_counting_begins();
     is_enabled = true;
     sessions++;
     return CUPTI_SUCCESS;
@@ -210,6 +214,7 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *params)
     (void)params;
     note(is_enabled ? "session" : "disabled out of order");
     is_enabled = false;
+    inside_counting_ended();
     return CUPTI_SUCCESS;
 }
 

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# counted.sh: while a launch's instructions are counted no other thread is inside of the driver, whatever they do beside it. The
+# stand-in of CUPTI ends the process where one is (tests/clients/cupti_inside.h).
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+standin=$CLIENTS/libcuptisass.so
+[ -e "$standin" ] || skip "the stand-in of CUPTI is not built"
+CLIENT=$CLIENTS/countedclient
+export SIMGPU_INTERFACE=0 # a driver like any other, that has its CUPTI
+export GMTRACE_CUPTI=$standin CUPTI_STANDIN_CUBIN=$GMT_SOURCE/tests/data/cubin/lines.cubin
+
+# Nobody keeps the others out: the stand-in sees them.
+export CUPTI_STANDIN_LOG=$work/unguarded.log
+plain unguarded unguarded 1
+equal "status of a process with another thread inside" 134 "$(cat unguarded.status)"
+grep -qE '^crash: cu[A-Z][A-Za-z0-9_]+ (by another thread during counting|of another thread under way when counting began)$' \
+    unguarded.log || fail "the stand-in saw nobody: $(cat unguarded.log)"
+
+# once MODE THREADS: as without gmtrace. The launches that were counted are in the trace.
+once() {
+    local log=$work/$1$2.log
+    rm -f "$log" "$1$2.db"
+    plain "$1$2.plain" "$1" "$2"
+    CUPTI_STANDIN_LOG=$log GMTRACE_COLLECT=deep GMTRACE_DEEP=phase traced "$1$2" "$1" "$2"
+    ! grep '^crash' "$log" || fail "$1, $2 threads"
+    same_behaviour "$1$2"
+    equal "$1, $2 threads: status" 0 "$(cat "$1$2.status")"
+    finished "$1$2.db"
+}
+
+# counted MODE THREADS LEAST: ... of so many launches in all. On a busy machine others may not leave the driver for most of a run.
+counted() {
+    local turn sessions=0 traced=0
+    for turn in 1 2 3 4 5; do
+        once "$1" "$2"
+        sessions=$((sessions + $(grep -c '^session$' "$1$2.log" || true)))
+        traced=$((traced + $(sql "$1$2.db" "SELECT count(DISTINCT launch_seq) FROM instruction")))
+        [ "$traced" -lt "$3" ] || break
+    done
+    echo "$1, $2 threads: $sessions launches counted, $traced in the trace, in $turn runs"
+    [ "$traced" -ge "$3" ] || fail "$1, $2 threads: too few to show anything"
+}
+for mode in modules libraries lookups copies launches contexts starts; do
+    counted "$mode" 1 20
+done
+counted captures 1 30    # those before the first capture, and none after
+counted destructors 1 30 # those before: it cannot be known where such a thread is
+for mode in modules launches captures; do
+    counted "$mode" 4 20
+done
