@@ -190,7 +190,8 @@ static enum gmt_unmeasured copy_aside(struct gmt_repeat *repeat, CUfunction func
     /* Copied aside, looked through, and copied back at least once. */
     if (why == GMT_MEASURABLE &&
         gmt_collector->repeats(repeat->measured->cls, 0, 3 * gmt_snapshot_copy_ns(reach)) == 0) {
-        return GMT_UNMEASURED_BUDGET;
+        /* Where there is no room either, a larger budget would not help. */
+        return gmt_snapshot_has_room(reach) ? GMT_UNMEASURED_BUDGET : GMT_UNMEASURED_ONCE_ROOM;
     }
     if (why == GMT_MEASURABLE && !gmt_hold_fits(3 * gmt_snapshot_copy_ns(reach))) {
         return GMT_UNMEASURED_ONCE_THREADS;

@@ -34,17 +34,29 @@ uint64_t gmt_snapshot_copy_ns(const struct gmt_reach *reach)
     return reach->count * PIECE_NS + reach->bytes / atomic_load(&bytes_per_us) * 1000;
 }
 
-bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach)
+static uint64_t bytes_for(const struct gmt_reach *reach)
 {
-    size_t free_bytes, total_bytes;
-    CUdeviceptr base;
     uint64_t bytes = aligned(gmt_scan_bytes());
     for (size_t i = 0; i < reach->count; i++) {
         bytes += aligned(reach->extents[i].bytes);
     }
-    if (gmt_driver.cuMemGetInfo_v2 == NULL || gmt_driver.cuMemAlloc_v2 == NULL ||
-        gmt_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) != CUDA_SUCCESS ||
-        free_bytes / (gmt_hold_alone() ? 2 : 8) < bytes || free_bytes - bytes < LEFT_BYTES ||
+    return bytes;
+}
+
+bool gmt_snapshot_has_room(const struct gmt_reach *reach)
+{
+    size_t free_bytes, total_bytes;
+    uint64_t bytes = bytes_for(reach);
+    return gmt_driver.cuMemGetInfo_v2 != NULL &&
+           gmt_driver.cuMemGetInfo_v2(&free_bytes, &total_bytes) == CUDA_SUCCESS &&
+           free_bytes / (gmt_hold_alone() ? 2 : 8) >= bytes && free_bytes - bytes >= LEFT_BYTES;
+}
+
+bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach)
+{
+    CUdeviceptr base;
+    uint64_t bytes = bytes_for(reach);
+    if (gmt_driver.cuMemAlloc_v2 == NULL || !gmt_snapshot_has_room(reach) ||
         gmt_driver.cuMemAlloc_v2(&base, bytes) != CUDA_SUCCESS) {
         return false;
     }

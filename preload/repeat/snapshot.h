@@ -18,8 +18,9 @@ struct gmt_snapshot {
 /* What copying `reach` one way takes, about, ns: from the copies so far. */
 uint64_t gmt_snapshot_copy_ns(const struct gmt_reach *reach);
 
-/* Allocate room for the copy of `reach` and for a scan. False: there is too little free memory; the program's next
- * allocation must not fail for it. */
+/* Is there room for the copy of `reach` and for a scan? The program's next allocation must not fail for it. */
+bool gmt_snapshot_has_room(const struct gmt_reach *reach);
+/* Allocate it. False: there is too little free memory. */
 bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach *reach);
 /* Copy, or copy back, after gmt_scan; both are over when they return, and L2 is clean (gmt_scan_clean_l2). False: the driver refused, and it is not known what was copied. */
 bool gmt_snapshot_take(const struct gmt_snapshot *snapshot);

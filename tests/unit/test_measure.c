@@ -230,6 +230,19 @@ Test(measure, nothing_begins_while_something_else_is_under_way)
     end(&kernel, GMT_GROUP_HARDWARE);
 }
 
+/* Waiting for what is under way may have used up the budget: that is not why. */
+Test(measure, what_is_behind_late_work_says_so_without_a_budget_too)
+{
+    busy = true;
+    cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
+    gmt_measure_charge(UINT64_C(100000000000));
+    cr_expect_eq(begin(&other), GMT_GROUP_NONE);
+    cr_expect_eq(other.why, GMT_UNMEASURED_AFTER + 1u);
+    busy = false;
+    cr_expect_eq(begin(&other), GMT_GROUP_NONE);
+    cr_expect_eq(other.why, GMT_UNMEASURED_BUDGET + 1u);
+}
+
 Test(measure, the_process_may_end_before_it_has)
 {
     launch_that_runs_on();

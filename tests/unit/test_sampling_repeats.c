@@ -56,6 +56,22 @@ Test(sampling_repeats, one_launch_gets_hardware_counters_and_counts_and_no_more)
     cr_expect_eq(repeats(100 * US, MS), 0u);
 }
 
+/* The second run of --collect deep: to time a first execution would leave long kernels and those that cannot be repeated
+ * without counts. */
+Test(sampling_repeats, a_run_that_only_counts_needs_one_execution)
+{
+    struct gmt_collector_config config = {.instructions = GMT_INSTRUCTIONS_ALL,
+                                          .overhead_start_ns = 10000 * MS,
+                                          .samples_per_class = 3};
+    gmt_sampling_init(&sampling, &config, gmt_clock_monotonic_ns());
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_expect_eq(repeats(0, 0), 0u);
+    cr_expect_eq(gmt_sampling_pick(&sampling, &kernel), GMT_GROUP_SASS);
+    config.timestamps = true; /* within the run the kernel is to have its own time, too */
+    gmt_sampling_init(&sampling, &config, gmt_clock_monotonic_ns());
+    cr_expect_neq(repeats(0, 0), 0u);
+}
+
 /* Its samples come from launches of their own, which cost no copies. */
 Test(sampling_repeats, a_second_launch_is_not_repeated)
 {

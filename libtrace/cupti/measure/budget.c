@@ -254,7 +254,7 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
 {
     enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
     bool first = atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1;
-    if (group == GMT_GROUP_NONE || (!first && !s->repeat_always)) {
+    if (group == GMT_GROUP_NONE || ((!first || s->only_counts) && !s->repeat_always)) {
         return 0;
     }
     uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);

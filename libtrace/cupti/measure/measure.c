@@ -221,6 +221,9 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
 {
     bool single = group == GMT_GROUP_SASS;
     uint64_t session_ns = single ? 0 : gmt_session_cost_ns(call->context, group);
+    if (gmt_session_is_late()) {
+        return GMT_UNMEASURED_AFTER; /* also where waiting has used up the budget */
+    }
     if (!gmt_sampling_may(&m->sampling, call->cls, group, session_ns, current.began_ns)) {
         return GMT_UNMEASURED_BUDGET;
     }

@@ -22,6 +22,7 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
     s->samples = config->samples_per_class != 0 ? config->samples_per_class : 1;
     s->instructions = config->instructions;
     s->repeat_always = config->repeat_always;
+    s->only_counts = !config->timestamps && !config->counters;
     s->share = config->overhead_share;
     s->start_allowance_ns = config->overhead_start_ns;
     s->began_ns = now_ns;

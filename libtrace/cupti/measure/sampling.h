@@ -56,6 +56,7 @@ struct gmt_sampling {
     uint32_t samples;         /* per class and group                                       */
     enum gmt_instructions instructions;
     bool repeat_always;
+    bool only_counts; /* no times: a run that only counts instructions */
     double share;
     uint64_t start_allowance_ns;
     uint64_t began_ns;
@@ -157,7 +158,7 @@ enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
                                                  const struct gmt_collector_class *cls);
 
 /* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
- * gets its samples from launches of their own. Returns the expected cost, ns, or 0; where the budget says no after the first
+ * gets its samples from launches of their own. Where only counts are wanted the program's own execution gives them. Returns the expected cost, ns, or 0; where the budget says no after the first
  * execution, that is noted as the reason. */
 uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);

@@ -63,9 +63,16 @@ static bool capture_is_under_way(void)
            atomic_load(m->config->captures) > atomic_load(&m->captures_waiting);
 }
 
+static _Atomic bool timed_out; /* and the device has not been idle since */
+
+bool gmt_session_is_late(void)
+{
+    return atomic_load(&timed_out) && !capture_is_under_way() && m->config->idle != NULL &&
+           !m->config->idle();
+}
+
 bool gmt_session_idle_within(uint64_t ns)
 {
-    static _Atomic bool timed_out; /* and the device has not been idle since */
     uint64_t began_ns = gmt_clock_monotonic_ns();
     for (;;) {
         if (capture_is_under_way()) {

@@ -54,6 +54,8 @@ bool gmt_session_capturing(void);
 /* True once nothing is under way in the current context, false after `ns`. After a timeout nobody waits again until the
  * device has been idle. Not during captures. */
 bool gmt_session_idle_within(uint64_t ns);
+/* What is under way in the current context was waited for in vain, and still is. */
+bool gmt_session_is_late(void);
 
 /* ---- with the lock held ---- */
 

@@ -186,7 +186,7 @@ static void long_before(bool waits)
 {
     cudaArray_t array;
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
-    CHECK(cudaMallocArray(&array, &format, 64, 64));
+    CHECK(cudaMallocArray(&array, &format, 64, 64, cudaArraySurfaceLoadStore));
     float *data = device_data();
     spin<<<1, THREADS>>>(data, 1300 * MS);
     if (waits) {
