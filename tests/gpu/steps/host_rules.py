@@ -42,9 +42,28 @@ def timed(session, row):
     return outputs
 
 
+def own_ms(session, path, took_ms):
+    """gmtrace's own work while the program's clock ran, ms: that is between two waits for the device (twin.cuh). Of a launch
+    that was measured without the kernel itself, as the analysis does: it takes as long as others of its class, or, where
+    there are none, all of that time. 0 where no two waits lie so far apart."""
+    waits = [end for end, in session.rows(path, "SELECT end_ns FROM sync WHERE result = 0 AND kind IN ('context', 'device') "
+                                          "ORDER BY end_ns")]
+    pairs = [(abs((last - first) / 1e6 - took_ms), first, last)
+             for at, first in enumerate(waits) for last in waits[at + 1:]]
+    error, first, last = min(pairs, default=(None, 0, 0))
+    if error is None or error > 0.1 + 0.02 * took_ms:
+        return 0
+    rows = session.rows(path, "SELECT o.end_ns - o.begin_ns, o.work IN ('launch', 'instructions'), (SELECT "
+                        "avg(k.device_end_ns - k.device_start_ns) FROM launch k WHERE k.class_id = l.class_id AND "
+                        "k.device_start_ns IS NOT NULL) FROM own_time o LEFT JOIN launch l ON l.seq = o.launch_seq "
+                        "WHERE o.beside = 0 AND o.begin_ns >= ? AND o.end_ns <= ?", first, last)
+    return sum(max(0, ns - (ns if kernel is None else kernel)) if of_launch else ns
+               for ns, of_launch, kernel in rows) / 1e6
+
+
 def report_of(session, row, twin):
     """Trace one run and analyse it with the model of this device: the report, and the run's time by
-    its own clock, ms; None where that fails."""
+    its own clock without gmtrace's own work, ms; None where that fails."""
     name = f"{row.rule}_{twin}"
     done, path = session.traced(name, command(session, row, twin), **TRACED[row.needs])
     traced = done.returncode == 0 and path.exists()
@@ -57,8 +76,8 @@ def report_of(session, row, twin):
     if not session.check(f"{row.rule}, {twin}: analysed", json_report.returncode == 0,
                          json_report.stderr[-200:]):
         return None
-    return (json.loads(json_report.stdout),
-            float(twin_table.printed(done.stdout + done.stderr)["time_ms"]))
+    took_ms = float(twin_table.printed(done.stdout + done.stderr)["time_ms"])
+    return json.loads(json_report.stdout), took_ms - own_ms(session, path, took_ms)
 
 
 def median_ms(outputs):
@@ -81,7 +100,7 @@ def scatter(samples):
 def choose_truth(session, row, entry, finding, traced_ms):
     """What the promise is held against: the median of the runs without a tracer. Where these differ
     by more than the limit, as with pageable copies, no other run shows what the traced one would
-    have taken: then that run itself, without what the finding says that tracing added. (Not where
+    have taken: then that run itself, without gmtrace's own work and what the finding says that tracing added. (Not where
     it hashed all that was copied: that takes longer than the rest of the program.)"""
     samples = entry["samples_ms"]["bad"]
     entry["traced_ms"], entry["scatter"] = traced_ms, scatter(samples)
