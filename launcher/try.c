@@ -325,27 +325,51 @@ static size_t make_sets(const struct gmt_try_options *options,
     return count;
 }
 
-static int report_all(const struct gmt_try_report *report)
+/* What to do next, as commands. */
+static void say_next(const struct gmt_try_report *report)
 {
-    int error = gmt_try_write_plan(report);
-    if (report->options->json) {
-        error = gmt_try_print_json(report) != 0 ? -EIO : error;
-    } else {
-        gmt_try_print(report);
-    }
-    if (error != 0) {
-        gmt_say(stderr, "gmtrace: cannot write '%s': %s\n", report->options->output,
-                strerror(-error));
-        return GMT_EXIT_FAILED;
-    }
+    const struct gmt_try_options *options = report->options;
     for (size_t i = 0; i < report->count; i++) {
         if (report->outcomes[i].state == GMT_FIX_PROVEN) {
             gmt_say(stderr, "gmtrace: to keep what is proven: gmtrace apply %s %s\n",
-                    report->options->output, report->options->program[0]);
+                    options->output, options->program[0]);
             break;
         }
     }
-    return 0;
+    if (options->results != NULL) {
+        gmt_say(stderr, "gmtrace: beside the findings of a trace: gmanalyze --tried %s %s\n",
+                options->results, options->trace != NULL ? options->trace : "trace.db");
+    }
+}
+
+static bool was_written(int error, const char *path)
+{
+    if (error != 0) {
+        gmt_say(stderr, "gmtrace: cannot write '%s': %s\n", path, strerror(-error));
+    }
+    return error == 0;
+}
+
+static int report_all(const struct gmt_try_report *report)
+{
+    bool written = was_written(gmt_try_write_plan(report), report->options->output);
+    written = was_written(gmt_try_write_results(report), report->options->results) && written;
+    if (report->options->json) {
+        written = was_written(gmt_try_print_json(report), "standard output") && written;
+    } else {
+        gmt_try_print(report);
+    }
+    if (written) {
+        say_next(report);
+    }
+    return written ? 0 : GMT_EXIT_FAILED;
+}
+
+static int64_t realtime_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 int gmt_launcher_try(char *const argv[])
@@ -360,8 +384,11 @@ int gmt_launcher_try(char *const argv[])
     if (!gmt_launcher_can_apply(options.program[0])) {
         return GMT_EXIT_FAILED;
     }
-    struct gmt_try_report report = {
-        .options = &options, .reference = &reference, .outcomes = outcomes, .stopped = ""};
+    struct gmt_try_report report = {.options = &options,
+                                    .reference = &reference,
+                                    .outcomes = outcomes,
+                                    .stopped = "",
+                                    .began_ns = realtime_ns()};
     report.count = make_sets(&options, outcomes);
     double began_s = now_s();
     int failure = run_reference(&options, report.count, &reference);

@@ -43,6 +43,8 @@ struct gmt_try_options {
     bool sweep;       /* settings are tried with several values */
     bool on_software; /* its times say nothing */
     const char *trace, *output;
+    const char *results; /* the report as JSON, for gmanalyze --tried; NULL: none is written */
+    char results_path[PATH_MAX];
     bool wanted[GMT_FIX_COUNT];
     char *const *program;
 };
@@ -73,13 +75,24 @@ void gmt_try_run_free(struct gmt_try_run *run);
 /* The program wrote this to standard output in the run that was shown. */
 int gmt_try_show_output(FILE *to);
 
-/* What untouched runs agree on. */
+/* A program that made CUDA calls in an untouched run. */
+struct gmt_try_program {
+    char *exe, *command; /* the latter as a shell takes it */
+    char build_id[128];  /* hex; "": the file has none */
+    int64_t modified_ns; /* the file; 0: not known */
+    uint32_t devices;
+    char device[GMT_TRY_DEVICES][GMT_TRY_NAME_BYTES];
+};
+
+/* What untouched runs agree on, and what they ran. */
 struct gmt_try_reference {
     struct gmt_try_download *downloads; /* in the order of process, thread and call */
     size_t count;
     uint64_t bytes;
     uint64_t unchecked_calls, unchecked_bytes;
     uint32_t unseen;
+    struct gmt_try_program *programs;
+    size_t program_count;
     int status;
     bool status_agrees, output_agrees;
     char output[33];
@@ -100,6 +113,13 @@ struct gmt_try_gain {
 struct gmt_try_gain gmt_try_gain_of(const double *differences, unsigned count, double wanted);
 double gmt_try_median(const double *values, unsigned count);
 
+/* A finding of the trace that the fix repairs. */
+struct gmt_try_finding {
+    char rule[8], fingerprint[17], place[256];
+    double best_s; /* NAN: it has no price */
+};
+enum { GMT_TRY_FINDINGS = 64 };
+
 /* What came of one set of fixes: all, or one. */
 struct gmt_try_outcome {
     char name[64];    /* of the fix, with its value where that is swept; "all" */
@@ -113,6 +133,8 @@ struct gmt_try_outcome {
     const char *why; /* of the state */
     bool has_prediction, differs;
     double predicted_low_s, predicted_s, predicted_high_s;
+    struct gmt_try_finding findings[GMT_TRY_FINDINGS]; /* of the trace, largest first */
+    size_t finding_count;                              /* those beyond are left out */
     char difference[512];
 };
 
@@ -124,6 +146,7 @@ struct gmt_try_report {
     double untouched_s; /* median */
     unsigned turns;
     const char *stopped; /* why no more */
+    int64_t began_ns;    /* CLOCK_REALTIME */
 };
 
 /* Of values of one fix the best comes first. One that differs makes all of them differ: no result depends on a setting. */
@@ -132,8 +155,20 @@ void gmt_try_sort(struct gmt_try_outcome *outcomes, size_t count);
 /* What gmanalyze predicts of a trace for the fix. False: it does not. */
 bool gmt_try_predict(const char *trace, enum gmt_fix fix, struct gmt_try_outcome *outcome);
 
+/* Why a fix is not applied to a call, in words. */
+const char *gmt_try_reason(enum gmt_refusal reason);
+/* A way in which results reach the host unseen, by the bit of GMT_UNSEEN_...; NULL: there is none behind it. */
+const char *gmt_try_unseen(unsigned bit);
 void gmt_try_print(const struct gmt_try_report *report);
 int gmt_try_print_json(const struct gmt_try_report *report);
+/* Writes the same to a file, for gmanalyze --tried. 0 or negative errno. */
+int gmt_try_write_results(const struct gmt_try_report *report);
+/* What ran; 0 or -ENOMEM. */
+int gmt_try_programs_make(const struct gmt_try_note *note, struct gmt_try_program **programs,
+                          size_t *count);
+void gmt_try_programs_free(struct gmt_try_program *programs, size_t count);
+/* How far the prediction is from what was tried, in points of the run; NAN: one of them is not known. */
+double gmt_try_points(const struct gmt_try_report *report, const struct gmt_try_outcome *outcome);
 /* Writes the plan for `gmtrace apply`. 0 or negative errno. */
 int gmt_try_write_plan(const struct gmt_try_report *report);
 

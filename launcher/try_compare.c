@@ -85,6 +85,10 @@ int gmt_try_reference_make(const struct gmt_try_run runs[static GMT_TRY_CHECKS],
     take_unchecked(reference, &runs[0]);
     reference->downloads = sorted(&runs[0], &reference->count);
     int error = reference->downloads != NULL ? 0 : -ENOMEM;
+    if (error == 0) {
+        error = gmt_try_programs_make(runs[0].note, &reference->programs,
+                                      &reference->program_count);
+    }
     for (unsigned i = 1; i < GMT_TRY_CHECKS && error == 0; i++) {
         reference->status_agrees &= runs[i].status == runs[0].status;
         reference->output_agrees &= strcmp(runs[i].output, runs[0].output) == 0;
@@ -100,6 +104,9 @@ void gmt_try_reference_free(struct gmt_try_reference *reference)
 {
     free(reference->downloads);
     reference->downloads = NULL;
+    gmt_try_programs_free(reference->programs, reference->program_count);
+    reference->programs = NULL;
+    reference->program_count = 0;
 }
 
 static bool downloads_equal(const struct gmt_try_reference *reference,

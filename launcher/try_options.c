@@ -2,6 +2,7 @@
 /* The command line of `gmtrace try`. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "launcher/launcher.h"
 #include "launcher/try.h"
@@ -27,6 +28,8 @@ static void print_help(void)
     gmt_say(stdout, "  -o, --output FILE  the plan for gmtrace apply (standard: try.plan)\n");
     gmt_say(stdout, "  --json        the report as JSON on standard output, in place of what "
                     "PROGRAM prints there\n");
+    gmt_say(stdout, "  --results FILE  the same report as a file, for gmanalyze --tried (standard: "
+                    "try.json, beside the plan)\n");
     gmt_say(stdout, "Fixes, and the rules whose findings they repair:\n");
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
         const struct gmt_fix_row *row = &gmt_fixes[i];
@@ -117,6 +120,10 @@ static int parse_option(char *const argv[], size_t *at, struct gmt_try_options *
         options->trace = value;
         return 1;
     }
+    if ((value = value_of("--results", argv, at)) != NULL) {
+        options->results = value;
+        return 1;
+    }
     if ((value = value_of("--output", argv, at)) != NULL ||
         (value = value_of("-o", argv, at)) != NULL) {
         options->output = value;
@@ -124,6 +131,23 @@ static int parse_option(char *const argv[], size_t *at, struct gmt_try_options *
     }
     gmt_say(stderr, "gmtrace: try: '%s' is no option of it, or has no value\n%s", word, usage);
     return -1;
+}
+
+/* "app.json" beside "app.plan"; beside what is no file none is written. */
+static void place_results(struct gmt_try_options *options)
+{
+    static const char ending[] = ".plan";
+    struct stat info;
+    size_t length = strlen(options->output);
+    size_t stem = length >= sizeof(ending) &&
+                          strcmp(options->output + length - (sizeof(ending) - 1), ending) == 0
+                      ? length - (sizeof(ending) - 1)
+                      : length;
+    if (options->results == NULL && (stat(options->output, &info) != 0 || S_ISREG(info.st_mode)) &&
+        snprintf(options->results_path, sizeof(options->results_path), "%.*s.json", (int)stem,
+                 options->output) < (int)sizeof(options->results_path)) {
+        options->results = options->results_path;
+    }
 }
 
 int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *status)
@@ -158,6 +182,7 @@ int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *stat
         }
     }
     options->program = &argv[at];
+    place_results(options);
     for (unsigned i = 0; i < GMT_FIX_COUNT && !any; i++) {
         options->wanted[i] = true;
     }

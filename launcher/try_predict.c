@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
+#include <math.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,27 @@ static double seconds(const json_t *saving, const char *name)
     return json_number_value(json_object_get(saving, name)) / 1e9;
 }
 
+static void keep_text(char *text, size_t bytes, const json_t *value)
+{
+    const char *found = json_string_value(value);
+    (void)snprintf(text, bytes, "%s", found != NULL ? found : "");
+}
+
+static void keep_finding(const json_t *finding, struct gmt_try_outcome *outcome)
+{
+    const json_t *best = json_object_get(json_object_get(finding, "saving"), "best_ns");
+    if (outcome->finding_count == GMT_TRY_FINDINGS) {
+        return;
+    }
+    struct gmt_try_finding *kept = &outcome->findings[outcome->finding_count++];
+    keep_text(kept->rule, sizeof(kept->rule), json_object_get(finding, "rule"));
+    keep_text(kept->fingerprint, sizeof(kept->fingerprint),
+              json_object_get(finding, "fingerprint"));
+    keep_text(kept->place, sizeof(kept->place),
+              json_object_get(json_object_get(finding, "where"), "label"));
+    kept->best_s = json_is_number(best) ? json_number_value(best) / 1e9 : NAN;
+}
+
 /* Adds up those of the list; false: there was none with a price. */
 static bool add_savings(const json_t *list, enum gmt_fix fix, struct gmt_try_outcome *outcome)
 {
@@ -60,8 +82,11 @@ static bool add_savings(const json_t *list, enum gmt_fix fix, struct gmt_try_out
     {
         const char *rule = json_string_value(json_object_get(finding, "rule"));
         const json_t *saving = json_object_get(finding, "saving");
-        if (rule != NULL && strstr(gmt_fixes[fix].rules, rule) != NULL &&
-            json_is_number(json_object_get(saving, "best_ns"))) {
+        if (rule == NULL || strstr(gmt_fixes[fix].rules, rule) == NULL) {
+            continue;
+        }
+        keep_finding(finding, outcome);
+        if (json_is_number(json_object_get(saving, "best_ns"))) {
             any = true;
             outcome->predicted_low_s += seconds(saving, "low_ns");
             outcome->predicted_s += seconds(saving, "best_ns");
@@ -78,4 +103,11 @@ bool gmt_try_predict(const char *trace, enum gmt_fix fix, struct gmt_try_outcome
     bool notes = add_savings(json_object_get(report, "notes"), fix, outcome);
     json_decref(report);
     return found || notes;
+}
+
+double gmt_try_points(const struct gmt_try_report *report, const struct gmt_try_outcome *outcome)
+{
+    return outcome->has_prediction && outcome->gain.pairs != 0 && report->untouched_s > 0
+               ? 100 * (outcome->predicted_s - outcome->gain.median_s) / report->untouched_s
+               : NAN;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `gmtrace try` found out: as text, as JSON, and as a plan for `gmtrace apply`. */
+/* What `gmtrace try` found out: as text, and as a plan for `gmtrace apply`. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -14,23 +14,25 @@
 #include "launcher/try.h"
 #include "libtrace/base/printable.h"
 
-static const char *const reasons[GMT_REFUSAL_COUNT] = {
-#define GMT_REFUSAL(id, text) text,
-#include "preload/apply/refusals.def"
-#undef GMT_REFUSAL
-};
-
-static const struct {
-    uint32_t kind;
-    const char *text;
-} unseen[] = {
-    {GMT_UNSEEN_MANAGED, "managed memory, which the host reads without a call"},
-    {GMT_UNSEEN_GRAPH, "CUDA graphs, whose copies are not looked at"},
-    {GMT_UNSEEN_BATCH, "batched copies, which are not looked at"},
-};
-enum { UNSEEN = sizeof(unseen) / sizeof(unseen[0]) };
-
 /* ---- text --------------------------------------------------------------------------------------- */
+
+/* In seconds, and beside what was tried in points of the run: shares of one and the same time. */
+static void print_prediction(const struct gmt_try_report *report,
+                             const struct gmt_try_outcome *outcome)
+{
+    double points = gmt_try_points(report, outcome);
+    if (isnan(points)) {
+        gmt_say(stderr, "gmtrace:   predicted %.3f s, %.3f to %.3f s\n", outcome->predicted_s,
+                outcome->predicted_low_s, outcome->predicted_high_s);
+    } else {
+        gmt_say(stderr,
+                "gmtrace:   predicted %.3f s, %.3f to %.3f s: %.1f %% of the run, %.1f points %s "
+                "than tried\n",
+                outcome->predicted_s, outcome->predicted_low_s, outcome->predicted_high_s,
+                100 * outcome->predicted_s / report->untouched_s, fabs(points),
+                points < 0 ? "less" : "more");
+    }
+}
 
 static void print_gain(const struct gmt_try_report *report, const struct gmt_try_outcome *outcome)
 {
@@ -46,8 +48,7 @@ static void print_gain(const struct gmt_try_report *report, const struct gmt_try
         gmt_say(stderr, "gmtrace: %s: not timed\n", outcome->name);
     }
     if (outcome->has_prediction) {
-        gmt_say(stderr, "gmtrace:   predicted %.3f s, %.3f to %.3f s\n", outcome->predicted_s,
-                outcome->predicted_low_s, outcome->predicted_high_s);
+        print_prediction(report, outcome);
     }
 }
 
@@ -67,7 +68,7 @@ static void print_counts(enum gmt_fix fix, const struct gmt_fix_counts *counts)
                     gmt_words_of_count((int64_t)counts->refused[i], row->one, row->many).text,
                     has_bytes ? ", " : "",
                     has_bytes ? gmt_words_of_bytes((int64_t)counts->refused_bytes[i]).text : "",
-                    reasons[i]);
+                    gmt_try_reason((enum gmt_refusal)i));
         }
     }
 }
@@ -92,9 +93,10 @@ static void print_checked(const struct gmt_try_reference *reference)
     if (!reference->status_agrees) {
         gmt_say(stderr, "gmtrace: unchecked: the exit status, which untouched runs differ in\n");
     }
-    for (unsigned i = 0; i < UNSEEN; i++) {
-        if ((reference->unseen & unseen[i].kind) != 0) {
-            gmt_say(stderr, "gmtrace: unchecked: %s\n", unseen[i].text);
+    const char *text;
+    for (unsigned i = 0; (text = gmt_try_unseen(i)) != NULL; i++) {
+        if ((reference->unseen & 1u << i) != 0) {
+            gmt_say(stderr, "gmtrace: unchecked: %s\n", text);
         }
     }
 }
@@ -120,96 +122,6 @@ void gmt_try_print(const struct gmt_try_report *report)
         gmt_say(stderr, "gmtrace:   %s: %s\n", gmt_fix_states[outcome->state], outcome->why);
     }
     print_checked(report->reference);
-}
-
-/* ---- JSON --------------------------------------------------------------------------------------- */
-
-static json_t *json_of_gain(const struct gmt_try_gain *gain)
-{
-    return gain->pairs == 0 ? json_null()
-                            : json_pack("{s:i, s:f, s:f, s:f, s:f}", "pairs", (int)gain->pairs,
-                                        "median_s", gain->median_s, "low_s", gain->low_s, "high_s",
-                                        gain->high_s, "coverage", gain->coverage);
-}
-
-static json_t *json_of_counts(const struct gmt_try_outcome *outcome)
-{
-    json_t *list = json_array();
-    for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
-        const struct gmt_fix_counts *counts = &outcome->counts[fix];
-        if (!outcome->set.fixes[fix]) {
-            continue;
-        }
-        json_t *refused = json_array();
-        for (unsigned i = 0; i < GMT_REFUSAL_COUNT; i++) {
-            if (counts->refused[i] != 0) {
-                json_array_append_new(refused,
-                                      json_pack("{s:s, s:I, s:I}", "reason", reasons[i], "calls",
-                                                (json_int_t)counts->refused[i], "bytes",
-                                                (json_int_t)counts->refused_bytes[i]));
-            }
-        }
-        json_array_append_new(
-            list, json_pack("{s:s, s:s, s:I, s:I, s:I, s:o}", "fix", gmt_fixes[fix].name, "rules",
-                            gmt_fixes[fix].rules, "calls", (json_int_t)counts->calls, "bytes",
-                            (json_int_t)counts->bytes, "left_bytes",
-                            (json_int_t)counts->passed_bytes, "refused", refused));
-    }
-    return list;
-}
-
-static json_t *json_of_outcome(const struct gmt_try_outcome *outcome)
-{
-    json_t *predicted = outcome->has_prediction
-                            ? json_pack("{s:f, s:f, s:f}", "low_s", outcome->predicted_low_s,
-                                        "best_s", outcome->predicted_s, "high_s",
-                                        outcome->predicted_high_s)
-                            : json_null();
-    json_t *parameters = json_object();
-    if (outcome->set.swept != NULL) {
-        (void)json_object_set_new(parameters,
-                                  gmt_fix_parameters[outcome->set.swept->parameter].name,
-                                  json_integer((json_int_t)outcome->set.swept->value));
-    }
-    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:s?}", "name", outcome->name,
-                     "parameters", parameters, "state", gmt_fix_states[outcome->state], "why",
-                     outcome->why, "gain", json_of_gain(&outcome->gain), "predicted", predicted,
-                     "fixes", json_of_counts(outcome), "difference",
-                     outcome->differs ? outcome->difference : NULL);
-}
-
-static json_t *json_of_reference(const struct gmt_try_reference *reference)
-{
-    json_t *others = json_array();
-    for (unsigned i = 0; i < UNSEEN; i++) {
-        if ((reference->unseen & unseen[i].kind) != 0) {
-            json_array_append_new(others, json_string(unseen[i].text));
-        }
-    }
-    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "calls", (json_int_t)reference->count,
-                     "bytes", (json_int_t)reference->bytes, "unchecked_calls",
-                     (json_int_t)reference->unchecked_calls, "unchecked_bytes",
-                     (json_int_t)reference->unchecked_bytes, "status", reference->status_agrees,
-                     "output", reference->output_agrees, "unseen", others);
-}
-
-int gmt_try_print_json(const struct gmt_try_report *report)
-{
-    json_t *outcomes = json_array();
-    for (size_t i = 0; i < report->count; i++) {
-        json_array_append_new(outcomes, json_of_outcome(&report->outcomes[i]));
-    }
-    json_t *root = json_pack("{s:s, s:i, s:i, s:s, s:o, s:o, s:o}", "format", "gmtrace-try",
-                             "version", 1, "turns", (int)report->turns, "stopped", report->stopped,
-                             "untouched_s",
-                             report->turns != 0 ? json_real(report->untouched_s) : json_null(),
-                             "compared", json_of_reference(report->reference), "tried", outcomes);
-    int error = root != NULL && json_dumpf(root, stdout, JSON_INDENT(2)) == 0 &&
-                        fputc('\n', stdout) != EOF && fflush(stdout) == 0
-                    ? 0
-                    : -EIO;
-    json_decref(root);
-    return error;
 }
 
 /* ---- the plan ----------------------------------------------------------------------------------- */

@@ -135,6 +135,7 @@ void gmt_apply_start(void)
     install_caches();
     if (gmt_apply_watches) {
         gmt_apply_install_watch();
+        gmt_apply_note_identity();
     }
     if (!is_try) {
         say(count != 0 ? "gmtrace: applies %s to this program, by '%s'; nothing is recorded\n"

@@ -26,6 +26,7 @@ enum gmt_refusal {
 enum { GMT_UNSEEN_MANAGED = 1, GMT_UNSEEN_GRAPH = 2, GMT_UNSEEN_BATCH = 4 };
 
 enum { GMT_TRY_PROCESSES = 64, GMT_TRY_DOWNLOADS = 1 << 20 };
+enum { GMT_TRY_DEVICES = 16, GMT_TRY_NAME_BYTES = 256, GMT_TRY_COMMAND_BYTES = 8192 };
 
 struct gmt_fix_counts {
     uint64_t calls, bytes; /* applied to */
@@ -33,9 +34,18 @@ struct gmt_fix_counts {
     uint64_t refused[GMT_REFUSAL_COUNT], refused_bytes[GMT_REFUSAL_COUNT];
 };
 
+/* What the process runs and on what: by this a trace of the same is known. */
+struct gmt_try_identity {
+    char exe[PATH_MAX];                  /* "": not known */
+    char command[GMT_TRY_COMMAND_BYTES]; /* arguments joined by \x1f */
+    uint32_t devices;                    /* that it sees, in CUDA's order; 0: not known */
+    char device[GMT_TRY_DEVICES][GMT_TRY_NAME_BYTES];
+};
+
 struct gmt_try_process {
     int64_t pid;
-    uint32_t unseen; /* GMT_UNSEEN_... */
+    struct gmt_try_identity identity; /* only where digests are wanted */
+    uint32_t unseen;                  /* GMT_UNSEEN_... */
     uint32_t threads;
     struct gmt_fix_counts fixes[GMT_FIX_COUNT];
     uint64_t unchecked_calls, unchecked_bytes; /* downloads without a digest */

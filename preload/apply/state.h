@@ -32,6 +32,8 @@ void gmt_apply_note_unseen(uint32_t kind);
 /* Number of this process among those of the run; GMT_TRY_PROCESSES: none. */
 uint32_t gmt_apply_process(void);
 struct gmt_try_note *gmt_apply_note(void);
+/* Notes what this process runs, and the devices that it sees: identity.c. */
+void gmt_apply_note_identity(void);
 
 /* At the start, once. The driver's functions: false: one is missing. */
 bool gmt_apply_load_driver(void);

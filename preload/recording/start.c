@@ -30,6 +30,7 @@
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
 #include "preload/session/asked.h"
+#include "preload/session/command_line.h"
 #include "preload/session/injection_report.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
@@ -81,22 +82,6 @@ static void write_names(void)
     }
 }
 
-/* The command line as the kernel has it, arguments joined by \x1f. */
-static void read_command_line(char *text, size_t bytes)
-{
-    text[0] = '\0';
-    FILE *file = fopen("/proc/self/cmdline", "re");
-    if (file == NULL) {
-        return;
-    }
-    size_t got = fread(text, 1, bytes - 1, file);
-    (void)fclose(file);
-    for (size_t i = 0; i + 1 < got; i++) {
-        text[i] = text[i] == '\0' ? '\x1f' : text[i];
-    }
-    text[got] = '\0';
-}
-
 static void write_process(void)
 {
     char cwd[PATH_MAX] = "", host[256] = "", command[8192], options[1024];
@@ -107,7 +92,7 @@ static void write_process(void)
         cwd[0] = '\0';
     }
     (void)gethostname(host, sizeof(host) - 1);
-    read_command_line(command, sizeof(command));
+    gmt_command_line_read(command, sizeof(command));
     gmt_options_describe(options, sizeof(options));
     struct gmt_process record = {
         .pid = (uint32_t)getpid(),

@@ -28,6 +28,26 @@ said copies 'applied to 8 copies, 32.0 MiB'
 said copies 'compared: 4 copies to the host, 16.0 MiB; the exit status and standard output'
 [ ! -e trace.db ] || fail "a trace was written"
 
+
+# What came of it is a file for gmanalyze, too: the same report, and by what a trace of the same program is known.
+said copies 'beside the findings of a trace: gmanalyze --tried copies.json trace.db'
+python3 - copies.json "$client" <<'EOF'
+import json
+import subprocess
+import sys
+
+report = json.load(open(sys.argv[1], encoding="utf-8"))
+[program] = report["programs"]
+assert program["exe"] == sys.argv[2] and program["command"] == f"{sys.argv[2]} copies 3", program
+assert program["devices"] == ["gmtrace software device"] and program["modified_ns"] > 1e18, program
+notes = subprocess.run(["readelf", "-n", sys.argv[2]], capture_output=True, text=True, check=True).stdout
+assert (f"Build ID: {program['build_id']}" in notes) if "Build ID" in notes else program["build_id"] == "", program
+assert report["software"] is True and report["began_ns"] > program["modified_ns"], report
+[fix] = report["tried"][0]["fixes"]
+assert (fix["one"], fix["many"], fix["least_bytes"]) == ("copy", "copies", 1 << 20), fix
+assert report["tried"][0]["findings"] is None, "no trace was given"
+EOF
+
 # What differs ends the fix, and is named.
 tries differs 3 differs
 equal "state" differs "$(state differs)"
@@ -50,6 +70,7 @@ tries gone 3 gone
 said gone 'unchecked: 3 of 7 copies to the host, 12.0 MiB'
 tries forks 3 forks
 said forks 'compared: 8 copies to the host, 32.0 MiB'
+equal "programs of two processes" 2 "$(jq '.programs | length' forks.json)"
 tries small 3 small
 equal "state" no-gain "$(state small)"
 said small 'not applied to 8 copies, 32.0 KiB: too small to gain'
@@ -142,6 +163,34 @@ equal "and else" 0 "$(grep -c 'more than --for allows' timed.err)"
 # Its prediction stands beside.
 LD_LIBRARY_PATH=$SIM_LIB run traced "$gmtrace" -q -o traced.db "$client" copies 0
 tries predicted 3 copies --trace "$work/traced.db"
+said predicted 'predicted 0.001 s'
+said predicted "gmanalyze --tried predicted.json $work/traced.db"
+equal "findings of the trace" "GM102 GM102" "$(jq -r '[.tried[0].findings[].rule] | join(" ")' predicted.json)"
+equal "their fingerprints" "$("$GMT_BUILD/bin/gmanalyze" --format json --rule GM102 traced.db | jq -c '[.findings[].fingerprint]')" \
+    "$(jq -c '[.tried[0].findings[].fingerprint]' predicted.json)"
+# In points of the run, where there are times.
+LD_LIBRARY_PATH=$SIM_LIB run points "$gmtrace" try --turns 6 -o points.plan --trace traced.db GM102 "$client" copies 3
+grep -qE 'predicted .* s: [0-9.]+ % of the run, [0-9.]+ points (more|less) than tried' points.err || fail "no points: $(cat points.err)"
+python3 - points.json <<'EOF'
+import json
+import sys
+
+report = json.load(open(sys.argv[1], encoding="utf-8"))
+[tried] = report["tried"]
+points = 100 * (tried["predicted"]["best_s"] - tried["gain"]["median_s"]) / report["untouched_s"]
+assert abs(tried["points"] - points) < 1e-6, (tried, points)
+EOF
+
+# Under another name, and where it cannot be: beside a plan that is no file none is written.
+tries elsewhere 3 copies --results other.json
+[ ! -e elsewhere.json ] || fail "the results are in two files"
+equal "results under another name" tried "$(jq -r '.tried[0].state' other.json)"
+run no_plan "$gmtrace" --device sim try -o /dev/null GM102 "$client" copies 3
+equal "a plan that is kept nowhere: exit status" 3 "$(cat no_plan.status)"
+! grep -q -- --tried no_plan.err || fail "results of a plan that is kept nowhere"
+run no_folder "$gmtrace" --device sim try -o no_folder.plan --results none/x.json GM102 "$client" copies 3
+equal "results that cannot be written: exit status" 125 "$(cat no_folder.status)"
+said no_folder "cannot write 'none/x.json': No such file or directory"
 
 # ---- apply ----
 # applies NAME STATUS PLAN [ARGUMENT...]: the client's

@@ -213,3 +213,22 @@ bool gmt_elf_is_build(const struct gmt_elf *image, const char *text)
     }
     return true;
 }
+
+void gmt_elf_build_id(const struct gmt_elf *image, char *hex, size_t bytes)
+{
+    GElf_Shdr header;
+    GElf_Nhdr note;
+    size_t name_at, id_at;
+    Elf_Scn *section = find_section(image, ".note.gnu.build-id", &header);
+    Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+    hex[0] = '\0';
+    if (data == NULL || data->d_size < sizeof(Elf64_Nhdr) ||
+        gelf_getnote(data, 0, &note, &name_at, &id_at) == 0 ||
+        (size_t)note.n_descsz * 2 + 1 > bytes) {
+        return;
+    }
+    const unsigned char *id = (const unsigned char *)data->d_buf + id_at;
+    for (size_t i = 0; i < note.n_descsz; i++) {
+        (void)snprintf(hex + 2 * i, bytes - 2 * i, "%02x", id[i]);
+    }
+}

@@ -48,5 +48,7 @@ const char *gmt_elf_next_symbol(struct gmt_elf_symbols *symbols, bool *is_import
 
 /* Is `text` the build id, in hex? True for "" and for a file that has none: nothing says otherwise. */
 bool gmt_elf_is_build(const struct gmt_elf *image, const char *text);
+/* Its build id in hex; "": it has none, or one that does not fit. */
+void gmt_elf_build_id(const struct gmt_elf *image, char *hex, size_t bytes);
 
 #endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What `gmtrace try` found out as JSON: for scripts, and for gmanalyze --tried. */
+#include <assert.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launcher/launcher.h"
+#include "launcher/try.h"
+#include "libtrace/base/file.h"
+#include "libtrace/base/printable.h"
+
+static const char *const reasons[GMT_REFUSAL_COUNT] = {
+#define GMT_REFUSAL(id, text) text,
+#include "preload/apply/refusals.def"
+#undef GMT_REFUSAL
+};
+
+const char *gmt_try_reason(enum gmt_refusal reason)
+{
+    return reasons[reason];
+}
+
+const char *gmt_try_unseen(unsigned bit)
+{
+    static const char *const unseen[] = {
+        "managed memory, which the host reads without a call",
+        "CUDA graphs, whose copies are not looked at",
+        "batched copies, which are not looked at",
+    };
+    static_assert(GMT_UNSEEN_MANAGED == 1 && GMT_UNSEEN_GRAPH == 2 && GMT_UNSEEN_BATCH == 4,
+                  "a bit each, in this order");
+    return bit < sizeof(unseen) / sizeof(unseen[0]) ? unseen[bit] : NULL;
+}
+
+/* Text of any bytes: what is no UTF-8, and control characters, become U+FFFD. */
+static json_t *text_of(const char *text)
+{
+    char *clean = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&clean, &bytes);
+    if (out == NULL) {
+        return NULL;
+    }
+    while (*text != '\0') {
+        const char *shown;
+        size_t length;
+        text += gmt_printable_next(text, &shown, &length);
+        (void)fwrite(shown, 1, length, out);
+    }
+    json_t *json = fclose(out) == 0 ? json_string(clean) : NULL;
+    free(clean);
+    return json;
+}
+
+static json_t *json_of_gain(const struct gmt_try_gain *gain)
+{
+    return gain->pairs == 0 ? json_null()
+                            : json_pack("{s:i, s:f, s:f, s:f, s:f}", "pairs", (int)gain->pairs,
+                                        "median_s", gain->median_s, "low_s", gain->low_s, "high_s",
+                                        gain->high_s, "coverage", gain->coverage);
+}
+
+/* Smaller calls are never changed; 0: the fix has no such bound. */
+static json_int_t least_bytes(enum gmt_fix fix)
+{
+    for (size_t i = 0; i < GMT_FIX_PARAMETERS; i++) {
+        if (gmt_fix_parameters[i].fix == fix &&
+            strcmp(gmt_fix_parameters[i].name, "min_bytes") == 0) {
+            return (json_int_t)gmt_fix_parameters[i].standard;
+        }
+    }
+    return 0;
+}
+
+static json_t *json_of_counts(const struct gmt_try_outcome *outcome)
+{
+    json_t *list = json_array();
+    for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
+        const struct gmt_fix_counts *counts = &outcome->counts[fix];
+        if (!outcome->set.fixes[fix]) {
+            continue;
+        }
+        json_t *refused = json_array();
+        for (unsigned i = 0; i < GMT_REFUSAL_COUNT; i++) {
+            if (counts->refused[i] != 0) {
+                json_array_append_new(refused,
+                                      json_pack("{s:s, s:I, s:I}", "reason",
+                                                gmt_try_reason((enum gmt_refusal)i), "calls",
+                                                (json_int_t)counts->refused[i], "bytes",
+                                                (json_int_t)counts->refused_bytes[i]));
+            }
+        }
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:o}", "fix", gmt_fixes[fix].name,
+                      "rules", gmt_fixes[fix].rules, "one", gmt_fixes[fix].one, "many",
+                      gmt_fixes[fix].many, "calls", (json_int_t)counts->calls, "bytes",
+                      (json_int_t)counts->bytes, "left_bytes", (json_int_t)counts->passed_bytes,
+                      "least_bytes", least_bytes((enum gmt_fix)fix), "refused", refused));
+    }
+    return list;
+}
+
+/* Of the trace that was given; NULL as JSON: none was. */
+static json_t *json_of_findings(const struct gmt_try_report *report,
+                                const struct gmt_try_outcome *outcome)
+{
+    json_t *list = json_array();
+    if (report->options->trace == NULL || outcome->fix == GMT_FIX_COUNT) {
+        json_decref(list);
+        return json_null();
+    }
+    for (size_t i = 0; i < outcome->finding_count; i++) {
+        const struct gmt_try_finding *finding = &outcome->findings[i];
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:o, s:o}", "rule", finding->rule, "fingerprint",
+                            finding->fingerprint, "place", text_of(finding->place), "best_s",
+                            isnan(finding->best_s) ? json_null() : json_real(finding->best_s)));
+    }
+    return list;
+}
+
+static json_t *json_of_outcome(const struct gmt_try_report *report,
+                               const struct gmt_try_outcome *outcome)
+{
+    double points = gmt_try_points(report, outcome);
+    json_t *predicted = outcome->has_prediction
+                            ? json_pack("{s:f, s:f, s:f}", "low_s", outcome->predicted_low_s,
+                                        "best_s", outcome->predicted_s, "high_s",
+                                        outcome->predicted_high_s)
+                            : json_null();
+    json_t *parameters = json_object();
+    if (outcome->set.swept != NULL) {
+        (void)json_object_set_new(parameters,
+                                  gmt_fix_parameters[outcome->set.swept->parameter].name,
+                                  json_integer((json_int_t)outcome->set.swept->value));
+    }
+    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s?}", "name", outcome->name,
+                     "parameters", parameters, "state", gmt_fix_states[outcome->state], "why",
+                     outcome->why, "gain", json_of_gain(&outcome->gain), "predicted", predicted,
+                     "points", isnan(points) ? json_null() : json_real(points), "findings",
+                     json_of_findings(report, outcome), "fixes", json_of_counts(outcome),
+                     "difference", outcome->differs ? outcome->difference : NULL);
+}
+
+static json_t *json_of_reference(const struct gmt_try_reference *reference)
+{
+    json_t *others = json_array();
+    const char *text;
+    for (unsigned i = 0; (text = gmt_try_unseen(i)) != NULL; i++) {
+        if ((reference->unseen & 1u << i) != 0) {
+            json_array_append_new(others, json_string(text));
+        }
+    }
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "calls", (json_int_t)reference->count,
+                     "bytes", (json_int_t)reference->bytes, "unchecked_calls",
+                     (json_int_t)reference->unchecked_calls, "unchecked_bytes",
+                     (json_int_t)reference->unchecked_bytes, "status", reference->status_agrees,
+                     "output", reference->output_agrees, "unseen", others);
+}
+
+static json_t *json_of_programs(const struct gmt_try_reference *reference)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < reference->program_count; i++) {
+        const struct gmt_try_program *program = &reference->programs[i];
+        json_t *devices = json_array();
+        for (uint32_t k = 0; k < program->devices; k++) {
+            json_array_append_new(devices, text_of(program->device[k]));
+        }
+        json_array_append_new(
+            list, json_pack("{s:o, s:o, s:s, s:I, s:o}", "exe", text_of(program->exe), "command",
+                            text_of(program->command), "build_id", program->build_id, "modified_ns",
+                            (json_int_t)program->modified_ns, "devices", devices));
+    }
+    return list;
+}
+
+static json_t *json_of_report(const struct gmt_try_report *report)
+{
+    json_t *outcomes = json_array();
+    for (size_t i = 0; i < report->count; i++) {
+        json_array_append_new(outcomes, json_of_outcome(report, &report->outcomes[i]));
+    }
+    return json_pack("{s:s, s:i, s:s, s:I, s:b, s:o, s:i, s:s, s:o, s:o, s:o}", "format",
+                     "gmtrace-try", "version", 1, "tool_version", GMT_VERSION, "began_ns",
+                     (json_int_t)report->began_ns, "software", (int)report->options->on_software,
+                     "programs", json_of_programs(report->reference), "turns", (int)report->turns,
+                     "stopped", report->stopped, "untouched_s",
+                     report->turns != 0 ? json_real(report->untouched_s) : json_null(), "compared",
+                     json_of_reference(report->reference), "tried", outcomes);
+}
+
+static int write_json(void *context, FILE *out)
+{
+    json_t *root = json_of_report(context);
+    int error = root != NULL && json_dumpf(root, out, JSON_INDENT(2)) == 0 &&
+                        fputc('\n', out) != EOF && fflush(out) == 0
+                    ? 0
+                    : -EIO;
+    json_decref(root);
+    return error;
+}
+
+int gmt_try_print_json(const struct gmt_try_report *report)
+{
+    return write_json((void *)report, stdout);
+}
+
+int gmt_try_write_results(const struct gmt_try_report *report)
+{
+    return report->options->results == NULL
+               ? 0
+               : gmt_file_write(report->options->results, write_json, (void *)report);
+}
