@@ -46,6 +46,10 @@ static const struct string_use {
     {"device_op", "kernel_name_id", KERNEL_USE},
     {"range", "name_id", RANGE_USE},
     {"range", "domain_id", DOMAIN_USE},
+    {"step", "name_id", RANGE_USE},
+    {"step_collective", "name_id", KERNEL_USE},
+    {"step_kernel", "name_id", KERNEL_USE},
+    {"step_slowest", "name_id", KERNEL_USE},
 };
 
 /* A string with several uses, and one with none, is shown by a number. */

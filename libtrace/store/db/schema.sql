@@ -433,6 +433,85 @@ CREATE TABLE range (                     -- what the program names: NVTX ranges,
     depth     INTEGER NOT NULL           -- 'push': how many of its domain were open in its thread
 );
 
+-- Sums over steps of the program, which divide its time: with --aggregate these tables are all that a trace has of
+-- its calls, gmanalyze steps makes them of other traces. A call, a range or an operation of a device belongs to the step
+-- in which it ended. Counted are calls that succeeded and were executed, as in v_... with result = 0 and capturing = 0.
+-- Times of `host_ns` are of threads in calls: they can be more than the step took. Rows with zeros are left out.
+CREATE TABLE step (
+    id        INTEGER PRIMARY KEY,       -- in order of time
+    number    INTEGER NOT NULL,          -- of its first step, from 1
+    steps     INTEGER NOT NULL,          -- that are in this row: more than 1 where old rows were merged to keep
+                                         -- the file small; of such a row all that follows is of all of them
+    source    TEXT NOT NULL CHECK (source IN ('range','pattern','slice')),   -- it ends where a range ends; where the
+                                         -- launch begins that comes once per step; after a length of time
+    name_id   INTEGER REFERENCES string(id),   -- of the range that ends it; NULL: none, or of several names
+    begin_ns  INTEGER NOT NULL,          -- where the step before it ends
+    end_ns    INTEGER NOT NULL,
+    range_ns  INTEGER,                   -- how long these ranges took: the rest lies before them. NULL: none
+    longest_ns INTEGER NOT NULL          -- of its steps, begin to end
+);
+CREATE TABLE step_call (                 -- host calls by kind and place: the places with most time, and the rest
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    kind      TEXT NOT NULL CHECK (kind IN ('kernel','graph','collective','copy_unknown','copy_h2d','copy_d2h','copy_d2d',
+              'copy_h2h','copy_peer','memset','allocation','free','page_locking','page_unlocking','wait_stream',
+              'wait_context','wait_event','wait_device','module_loading','other')),   -- of launches: kernel, graph, and
+                                         -- collective (kernels of NCCL)
+    stack_id  INTEGER,                   -- stack.id; NULL: calls from all other places, and those without a stack
+    calls     INTEGER NOT NULL,
+    bytes     INTEGER NOT NULL,          -- copied, set or allocated; 0: means nothing for this kind
+    host_ns   INTEGER NOT NULL,
+    blocking_ns INTEGER NOT NULL,        -- of these: in copies and memsets that return when they are done
+    longest_ns INTEGER NOT NULL
+);
+CREATE TABLE step_work (                 -- what devices executed; no rows without device times
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    device_id INTEGER NOT NULL REFERENCES device(id),
+    kind      TEXT NOT NULL CHECK (kind IN ('kernel','collective','copy_unknown','copy_h2d','copy_d2h','copy_d2d',
+              'copy_h2h','copy_peer','memset')),
+    operations INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    device_ns INTEGER NOT NULL,          -- one after the other: more than the step took where they overlap
+    longest_ns INTEGER NOT NULL
+);
+CREATE TABLE step_kernel (               -- kernels: those with most time of devices (then: launches), and the rest
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    name_id   INTEGER REFERENCES string(id),   -- mangled; NULL: all others
+    launches  INTEGER NOT NULL,          -- by the host; those of graphs are not among them
+    operations INTEGER NOT NULL,         -- executed, those of graphs among them; 0: no device times
+    device_ns INTEGER, longest_ns INTEGER      -- NULL: no device times
+);
+CREATE TABLE step_slowest (              -- kernels that took longest, one execution each
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    position  INTEGER NOT NULL,          -- 1: the longest
+    device_id INTEGER NOT NULL REFERENCES device(id),
+    name_id   INTEGER REFERENCES string(id),   -- mangled; NULL: one of too many names
+    start_ns  INTEGER NOT NULL, device_ns INTEGER NOT NULL
+);
+CREATE TABLE step_time (                 -- what each device's time went into; no rows without device times
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    device_id INTEGER NOT NULL REFERENCES device(id),
+    cause     TEXT NOT NULL CHECK (cause IN ('busy','page_locking','allocation','module_loading','copy_calls','launch_calls',
+              'synchronization','other_calls','host_code')),   -- busy; else what the host did while it was idle. Of an
+                                         -- operation, or idle time, over the end of a step all counts
+                                         -- where it began, or where it ended
+    ns        INTEGER NOT NULL
+);
+CREATE TABLE step_memory (               -- that the program holds
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    device_id INTEGER REFERENCES device(id),   -- NULL: page-locked memory of the host
+    live_bytes INTEGER NOT NULL,         -- when the step ended
+    peak_bytes INTEGER NOT NULL,         -- the most in the step
+    live_count INTEGER NOT NULL          -- allocations, when the step ended
+);
+CREATE TABLE step_collective (           -- the first of each step and source; step_call and step_work count all
+    step_id   INTEGER NOT NULL REFERENCES step(id),
+    position  INTEGER NOT NULL,          -- in the process, from 1, by source: equal in all ranks that make the same ones
+    source    TEXT NOT NULL CHECK (source IN ('range','launch','device')),   -- NCCL's own NVTX range; the call that
+                                         -- launched a kernel of NCCL; this kernel on the device
+    name_id   INTEGER REFERENCES string(id),   -- 'ncclAllReduce'; of a kernel: mangled
+    device_id INTEGER, stream INTEGER,   -- launch: the CUstream; device: CUPTI's number of the stream; NULL: range
+    begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL
+);
+
 CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL); -- rows of stack_frame
 CREATE TABLE stack_frame (
     stack_id INTEGER NOT NULL, position INTEGER NOT NULL,  -- 0 = innermost
@@ -709,3 +788,20 @@ LEFT JOIN string o1 ON o1.id = r.first_opcode_id LEFT JOIN string f1 ON f1.id = 
 LEFT JOIN string o2 ON o2.id = r.second_opcode_id LEFT JOIN string f2 ON f2.id = r.second_file_id
 LEFT JOIN string c1 ON c1.id = r.first_caller_file_id
 LEFT JOIN string c2 ON c2.id = r.second_caller_file_id;
+
+CREATE VIEW v_step AS
+SELECT s.id, s.number, s.steps, s.source, n.text AS name, s.begin_ns, s.end_ns, s.end_ns - s.begin_ns AS duration_ns,
+       s.range_ns, s.longest_ns
+FROM step s LEFT JOIN string n ON n.id = s.name_id;
+
+-- With the user's own frame that made the calls.
+CREATE VIEW v_step_call AS
+SELECT c.step_id, s.number, c.kind, c.calls, c.bytes, c.host_ns, c.blocking_ns, c.longest_ns, c.stack_id,
+       v.function, v.file, v.line
+FROM step_call c JOIN step s ON s.id = c.step_id
+LEFT JOIN v_stack v ON v.stack_id = c.stack_id AND v.position = (SELECT min(f.position) FROM stack_frame f
+          JOIN frame r ON r.id = f.frame_id WHERE f.stack_id = c.stack_id AND r.runtime = 0);
+
+CREATE VIEW v_step_kernel AS
+SELECT k.step_id, s.number, n.text AS kernel, k.launches, k.operations, k.device_ns, k.longest_ns
+FROM step_kernel k JOIN step s ON s.id = k.step_id LEFT JOIN string n ON n.id = k.name_id;
