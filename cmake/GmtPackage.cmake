@@ -16,7 +16,7 @@ if(GMT_PORTABLE)
     string(REGEX REPLACE "[.].*" "" compiler "${CMAKE_CXX_COMPILER_VERSION}")
     foreach(row IN ITEMS elfutils:doc/libdw-dev sqlite:doc/libsqlite3-dev jansson:doc/libjansson-dev zlib:doc/zlib1g-dev
                          bzip2:doc/libbz2-dev xz:doc/liblzma-dev zstandard:doc/libzstd-dev lz4:doc/liblz4-dev
-                         gcc:doc/gcc-${compiler}-base GPL-3:common-licenses/GPL-3 LGPL-3:common-licenses/LGPL-3)
+                         xxhash:doc/libxxhash-dev gcc:doc/gcc-${compiler}-base GPL-3:common-licenses/GPL-3 LGPL-3:common-licenses/LGPL-3)
         string(REGEX REPLACE ":.*" "" name "${row}")
         string(REGEX REPLACE ".*:" "/usr/share/" file "${row}")
         if(file MATCHES "/doc/")

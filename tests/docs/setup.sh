@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # scripts/setup: its small set has all libraries that a build without tests asks for, and none of what only tests use.
-# scripts/aarch64 has the same libraries.
+# scripts/aarch64 has the same libraries, packages their licences.
 # shellcheck source=tests/lib.sh
 . "${GMT_SOURCE:?}/tests/lib.sh"
 needs pkg-config dpkg-query
@@ -27,7 +27,9 @@ while read -r _ module; do
     grep -qx "$package" build || fail "$module is of $package, which scripts/setup --build leaves out"
 done <modules
 
-# The build for another machine links with the same libraries.
+# The build for another machine links with the same libraries. Packages have the licence of each (libelf is elfutils' as libdw is).
 while read -r package; do
     grep -qw -- "$package" "$GMT_SOURCE/scripts/aarch64" || fail "scripts/aarch64 leaves out $package"
+    [ "$package" = libelf-dev ] || grep -qw -- "doc/$package" "$GMT_SOURCE/cmake/GmtPackage.cmake" ||
+        fail "the packages have no licence of $package"
 done < <(grep -E '^(lib.*|zlib1g)-dev$' build)
