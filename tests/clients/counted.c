@@ -351,7 +351,7 @@ int main(int argc, char **argv)
                 launch(next, words, i + 1);
             }
             (void)usleep(
-                1000); /* where others did not leave the driver in time they are let be for a while */
+                1000); /* where others do not leave the driver in time nothing is tried for a while */
         }
     }
     atomic_store(&over, true);
