@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "libtrace/store/db/database.h"
 #include "libtrace/store/db/own_schema.h"
 #include "libtrace/store/db/traits.h"
 #include "reports/model/words.h"
@@ -222,4 +223,37 @@ double gmt_fixture_evidence(const struct gmt_finding *finding, const char *name)
         }
     }
     return NAN;
+}
+
+/* ---- a file -------------------------------------------------------------------------------------- */
+
+/* The golden trace has no records of the device, and no calls of these kinds. */
+static const char more_rows[] =
+    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
+    "'kernel', context_id, id, device_start_ns, device_end_ns, id FROM launch; "
+    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
+    "'copy', "
+    "context_id, 100000 + id, device_start_ns, device_end_ns, id FROM transfer; "
+    "INSERT INTO api_call (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
+    "capturing) SELECT 100000 + id, api_id, thread_id, context_id, stream_id, begin_ns + 1, "
+    "end_ns, 0, 0 "
+    "FROM launch;";
+
+const char *gmt_fixture_make_file(const char *sql)
+{
+    static char path[64];
+    struct gmt_fixture fixture;
+    char text[256];
+
+    snprintf(path, sizeof(path), "/tmp/gmt_fixture_%ld.db", (long)getpid());
+    (void)unlink(path);
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_sql(&fixture, more_rows);
+    gmt_fixture_sql(&fixture, sql);
+    snprintf(text, sizeof(text),
+             "PRAGMA application_id = %d; PRAGMA user_version = %d; VACUUM INTO '%s'",
+             GMT_TRACE_APPLICATION_ID, GMT_TRACE_USER_VERSION, path);
+    gmt_fixture_sql(&fixture, text);
+    gmt_fixture_free(&fixture);
+    return path;
 }

@@ -33,6 +33,10 @@ void gmt_fixture_sql(struct gmt_fixture *fixture, const char *sql);
 void gmt_fixture_make_earlier(struct gmt_fixture *fixture, const char *sql);
 void gmt_fixture_free(struct gmt_fixture *fixture);
 
+/* A file for tests of several threads: the golden trace with records of the device and more calls, changed by `sql`. The
+ * caller unlinks it. The path is always the same one of the process. */
+const char *gmt_fixture_make_file(const char *sql);
+
 /* The whole file; the caller frees. NULL: no such file. */
 char *gmt_fixture_read(const char *path);
 /* How `text` differs from the file: the first 40 lines of a unified diff; the caller frees. Empty: not at all. */

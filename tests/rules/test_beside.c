@@ -13,36 +13,7 @@
 #include "reports/writers.h"
 #include "tests/rules/fixture.h"
 
-static char path[64];
-
-/* The golden trace has no records of the device, and no calls of these kinds. */
-static const char more_rows[] =
-    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
-    "'kernel', context_id, id, device_start_ns, device_end_ns, id FROM launch; "
-    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
-    "'copy', "
-    "context_id, 100000 + id, device_start_ns, device_end_ns, id FROM transfer; "
-    "INSERT INTO api_call (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
-    "capturing) SELECT 100000 + id, api_id, thread_id, context_id, stream_id, begin_ns + 1, "
-    "end_ns, 0, 0 "
-    "FROM launch;";
-
-static void make_file(const char *sql)
-{
-    struct gmt_fixture fixture;
-    char text[256];
-
-    snprintf(path, sizeof(path), "/tmp/gmt_beside_%ld.db", (long)getpid());
-    (void)unlink(path);
-    gmt_fixture_load(&fixture, "golden/trace");
-    gmt_fixture_sql(&fixture, more_rows);
-    gmt_fixture_sql(&fixture, sql);
-    snprintf(text, sizeof(text),
-             "PRAGMA application_id = %d; PRAGMA user_version = %d; VACUUM INTO '%s'",
-             GMT_TRACE_APPLICATION_ID, GMT_TRACE_USER_VERSION, path);
-    gmt_fixture_sql(&fixture, text);
-    gmt_fixture_free(&fixture);
-}
+static const char *path;
 
 struct run {
     sqlite3 *db, *beside;
@@ -133,7 +104,7 @@ Test(beside, report_and_page_are_those_of_one_thread)
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
         struct run one, two;
 
-        make_file(changes[i]);
+        path = gmt_fixture_make_file(changes[i]);
         analyze(&one, false);
         analyze(&two, true);
         cr_assert_eq(one.filled, 0, "%s", changes[i]);
@@ -160,7 +131,7 @@ Test(beside, damage_has_its_reason)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct run run;
 
-        make_file(cases[i].sql);
+        path = gmt_fixture_make_file(cases[i].sql);
         analyze(&run, true);
         cr_expect(run.analyzed != 0 || run.filled != 0 || gmt_guard_noted(run.db), "%s",
                   cases[i].sql);

@@ -10,36 +10,7 @@
 #include "libtrace/store/finished/reader.h"
 #include "tests/rules/fixture.h"
 
-static char path[64];
-
-/* The golden trace has no records of the device, and no calls of these kinds. */
-static const char more_rows[] =
-    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
-    "'kernel', context_id, id, device_start_ns, device_end_ns, id FROM launch; "
-    "INSERT INTO device_op (kind, context_id, correlation, start_ns, end_ns, call_id) SELECT "
-    "'copy', "
-    "context_id, 100000 + id, device_start_ns, device_end_ns, id FROM transfer; "
-    "INSERT INTO api_call (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
-    "capturing) SELECT 100000 + id, api_id, thread_id, context_id, stream_id, begin_ns + 1, "
-    "end_ns, 0, 0 "
-    "FROM launch;";
-
-static void make_file(const char *sql)
-{
-    struct gmt_fixture fixture;
-    char text[256];
-
-    snprintf(path, sizeof(path), "/tmp/gmt_timeline_part_%ld.db", (long)getpid());
-    (void)unlink(path);
-    gmt_fixture_load(&fixture, "golden/trace");
-    gmt_fixture_sql(&fixture, more_rows);
-    gmt_fixture_sql(&fixture, sql);
-    snprintf(text, sizeof(text),
-             "PRAGMA application_id = %d; PRAGMA user_version = %d; VACUUM INTO '%s'",
-             GMT_TRACE_APPLICATION_ID, GMT_TRACE_USER_VERSION, path);
-    gmt_fixture_sql(&fixture, text);
-    gmt_fixture_free(&fixture);
-}
+static const char *path;
 
 static void open_both(sqlite3 **db, sqlite3 **beside)
 {
@@ -62,7 +33,7 @@ Test(timeline_part, rows_are_those_of_one_thread)
     sqlite3 *db, *beside;
     char message[512] = "";
 
-    make_file("UPDATE transfer SET result = 2 WHERE id % 5 = 0");
+    path = gmt_fixture_make_file("UPDATE transfer SET result = 2 WHERE id % 5 = 0");
     open_both(&db, &beside);
     cr_assert_not_null(beside);
     cr_assert_eq(gmt_timeline_load(&one, db, message, sizeof(message)), 0, "%s", message);
@@ -121,7 +92,7 @@ Test(timeline_part, damage_has_its_reason)
         sqlite3 *db, *beside;
         char message[512] = "";
 
-        make_file(cases[i].sql);
+        path = gmt_fixture_make_file(cases[i].sql);
         open_both(&db, &beside);
         cr_assert_not_null(beside);
         cr_expect_neq(gmt_timeline_load_beside(&tl, db, beside, message, sizeof(message)), 0);
@@ -135,7 +106,7 @@ Test(timeline_part, nobody_writes_between_the_connections)
 {
     sqlite3 *db, *beside, *writer;
 
-    make_file("");
+    path = gmt_fixture_make_file("");
     open_both(&db, &beside);
     cr_assert_not_null(beside);
     cr_assert_eq(sqlite3_open(path, &writer), SQLITE_OK);
@@ -153,10 +124,10 @@ Test(timeline_part, another_file_of_the_name_is_not_read)
     char other[96];
     char message[512] = "";
 
-    make_file("");
+    path = gmt_fixture_make_file("");
     snprintf(other, sizeof(other), "%s.other", path);
     cr_assert_eq(rename(path, other), 0);
-    make_file("");
+    path = gmt_fixture_make_file("");
     cr_assert_eq(gmt_trace_open(path, 0, &db, message, sizeof(message)), 0, "%s", message);
     cr_assert_eq(rename(other, path), 0);
     beside = gmt_trace_open_beside(db);
@@ -174,7 +145,7 @@ Test(timeline_part, needs_an_sqlite_that_locks)
     char message[512] = "";
 
     cr_assert_eq(sqlite3_config(SQLITE_CONFIG_SINGLETHREAD), SQLITE_OK);
-    make_file("");
+    path = gmt_fixture_make_file("");
     cr_assert_eq(gmt_trace_open(path, 0, &db, message, sizeof(message)), 0, "%s", message);
     beside = gmt_trace_open_beside(db);
     cr_expect_null(beside);

@@ -5,7 +5,6 @@
  * without conflicts holds what it holds when all is done in the order of the calls; a conflict is reported if and only if
  * there is one.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,33 +13,12 @@
 
 #include <cuda.h>
 
+#include "harness.h"
 #include "model.h"
 
 #define STEPS 50
 #define EVENTS 4
 #define NODES 8
-
-static unsigned program, seed;
-
-static void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
-static void fail(const char *format, ...)
-{
-    va_list arguments;
-    fprintf(stderr, "FAIL: program %u, seed %u: ", program, seed);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fputc('\n', stderr);
-    _exit(1);
-}
-
-static void ok(CUresult result, const char *call)
-{
-    if (result != CUDA_SUCCESS) {
-        fail("%s: error %d", call, (int)result);
-    }
-}
-#define OK(call) ok((call), #call)
 
 static const char ptx[] =
     ".version 8.0\n.target sm_90\n.address_size 64\n"
@@ -68,8 +46,7 @@ static struct {
 
 static unsigned draw(unsigned bound)
 {
-    t.random = t.random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (unsigned)((t.random >> 33) % bound);
+    return harness_draw(&t.random, bound);
 }
 
 static void CUDA_CB note(void *number)
@@ -246,7 +223,7 @@ static void check_done(void)
                 found |= t.done[k] == t.model.operations[i].log;
             }
             if (!found) {
-                fail("operation %d was waited for, and is not done", i);
+                harness_fail("operation %d was waited for, and is not done", i);
             }
         }
     }
@@ -331,12 +308,12 @@ static void check_order(void)
         for (int b = a + 1; b < t.done_count; b++) {
             int first = t.operation_of[t.done[a]], second = t.operation_of[t.done[b]];
             if (t.model.before[second][first]) {
-                fail("operation %d was done after %d", second, first);
+                harness_fail("operation %d was done after %d", second, first);
             }
         }
     }
     if (t.done_count != t.logs) {
-        fail("%d of %d host functions have run", t.done_count, t.logs);
+        harness_fail("%d of %d host functions have run", t.done_count, t.logs);
     }
 }
 
@@ -344,12 +321,13 @@ static void check_order(void)
 static void run(const char *report)
 {
     char text[16];
-    (void)snprintf(text, sizeof text, "%u", seed);
+    (void)snprintf(text, sizeof text, "%u", harness_seed);
     setenv("SIMGPU_ORDER", text, 1);
     setenv("SIMGPU_ORDER_REPORT", report, 1);
-    t.random = program + 1;
-    t.apart = program % 3 == 1;
-    bool careful = program % 3 == 0; /* such programs wait often, and have no conflicts at times */
+    t.random = harness_program + 1;
+    t.apart = harness_program % 3 == 1;
+    bool careful = harness_program % 3 ==
+                   0; /* such programs wait often, and have no conflicts at times */
     begin();
     for (int step = 0; step < STEPS && t.model.count < MODEL_MOST - 30; step++) {
         learn();
@@ -375,13 +353,13 @@ static void run(const char *report)
     check_order();
     bool conflicts = model_conflicts(&t.model), reported = access(report, F_OK) == 0;
     if (conflicts != reported) {
-        fail("conflicts: %d, reported: %d", conflicts, reported);
+        harness_fail("conflicts: %d, reported: %d", conflicts, reported);
     }
     for (int i = 0; i < MODEL_WORDS && !conflicts; i++) {
         unsigned value = 0;
         OK(cuMemcpyDtoH(&value, t.words[i], sizeof value));
         if (value != t.expected[i]) {
-            fail("word %d is %u, expected %u", i, value, t.expected[i]);
+            harness_fail("word %d is %u, expected %u", i, value, t.expected[i]);
         }
     }
     _exit(conflicts ? 2 : 0);
@@ -398,8 +376,8 @@ int main(int argc, char **argv)
         return 1;
     }
     close(file);
-    for (program = first; program < first + count; program++) {
-        for (seed = 1; seed <= seeds; seed++) {
+    for (harness_program = first; harness_program < first + count; harness_program++) {
+        for (harness_seed = 1; harness_seed <= seeds; harness_seed++) {
             unlink(report);
             pid_t child = fork();
             if (child == 0) {
@@ -412,8 +390,8 @@ int main(int argc, char **argv)
             bool exited = WIFEXITED(status) &&
                           (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2);
             if (!exited && failed++ < 5) {
-                fprintf(stderr, "FAIL: program %u, seed %u: status 0x%x\n", program, seed,
-                        (unsigned)status);
+                fprintf(stderr, "FAIL: program %u, seed %u: status 0x%x\n", harness_program,
+                        harness_seed, (unsigned)status);
             }
             with += exited && WEXITSTATUS(status) == 2;
             without += exited && WEXITSTATUS(status) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What generated programs have in common that run under the fixes of preload/apply: each is a process of its own. */
+/* What generated programs have in common, most of which run under the fixes of preload/apply: each is a process of its own. */
 #ifndef SIMGPU_TESTS_ORDER_HARNESS_H
 #define SIMGPU_TESTS_ORDER_HARNESS_H
 
