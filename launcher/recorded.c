@@ -13,6 +13,7 @@
 
 #include "libtrace/base/printable.h"
 #include "libtrace/record/spool_folder.h"
+#include "libtrace/record/spool_lock.h"
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/spool/spool_files.h"
 
@@ -168,4 +169,14 @@ int gmt_recorded_find_named(const char *text, struct gmt_recorded *recorded)
                     : gmt_recording_explain(error));
     }
     return error;
+}
+
+bool gmt_recorded_has_recorder(const struct gmt_recorded *recorded)
+{
+    int folder = gmt_spool_folder_open(recorded->spool);
+    bool has = folder >= 0 && gmt_spool_lock_held(folder) == 1;
+    if (folder >= 0) {
+        (void)close(folder);
+    }
+    return has;
 }

@@ -30,4 +30,7 @@ int gmt_recorded_find(pid_t pid, struct gmt_recorded *recorded);
 /* The same of the argument of a command; what went wrong is said, in one line. */
 int gmt_recorded_find_named(const char *text, struct gmt_recorded *recorded);
 
+/* Is a recorder at work on its spool, whoever's and under whichever number? */
+bool gmt_recorded_has_recorder(const struct gmt_recorded *recorded);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmtrace on, off and status: switch the recording of a process, and say how it stands. */
 #include <errno.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,7 +97,7 @@ static void print_status(const struct gmt_recorded *recorded, void *count)
     bool has_switch = control->version >= 12, off = has_switch && control->switched_off != 0;
     bool is_seen = !has_switch || off == (control->switch_seen != 0);
     uint64_t dropped = control->dropped_full + control->dropped_io;
-    bool has_recorder = control->recorder_pid != 0 && kill((pid_t)control->recorder_pid, 0) == 0;
+    bool has_recorder = control->recorder_pid != 0 && gmt_recorded_has_recorder(recorded);
     printf("process %ld: %s%s; ", (long)recorded->pid, off ? "off" : "on",
            is_seen ? "" : ", takes effect at the next call");
     if (gmt_ring_is_on(control)) {

@@ -16,7 +16,6 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/record/spool_folder.h"
-#include "libtrace/record/spool_lock.h"
 
 #define LEAST_S 0.1
 #define MOST_S 3600.0
@@ -118,9 +117,9 @@ static void read_page(struct gmt_top_reading *reading)
         memset(&reading->page, 0, sizeof(reading->page));
     }
     if (folder >= 0) {
-        reading->has_recorder = gmt_spool_lock_held(folder) == 1;
         close(folder);
     }
+    reading->has_recorder = gmt_recorded_has_recorder(&reading->recorded);
 }
 
 static void note(const struct gmt_recorded *recorded, void *context)

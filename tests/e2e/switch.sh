@@ -56,6 +56,28 @@ off_until=$(now)
 "$gmtrace" on $pid 2>switch.err || fail "gmtrace on: $(cat switch.err)"
 sleep 0.5
 
+# A recorder that is gone is gone, also where its number is another process's now.
+mkfifo stop2
+LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/second.db "$CLIENTS/driverclient" serve <stop2 >second.out 2>second.err &
+second=$!
+at_exit "kill -9 $second 2>/dev/null"
+exec 8>stop2
+until "$gmtrace" status $second 2>/dev/null | grep -q "; recorder [0-9]"; do sleep 0.02; done
+kill -9 "$("$gmtrace" status $second | sed 's/.*; recorder //')"
+until "$gmtrace" status $second | grep -q "; its recorder is gone"; do sleep 0.02; done
+control=$(sed -n 's|^[^/]*\(/.*/control\)$|\1|p' /proc/$second/maps | head -1)
+python3 - "$control" $$ <<'END'
+import struct, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(76)  # struct gmt_control.recorder_pid
+    assert struct.unpack("<I", file.read(4))[0] != 0
+    file.seek(76)
+    file.write(struct.pack("<I", int(sys.argv[2])))
+END
+grep -q "; its recorder is gone" <("$gmtrace" status $second) || fail "a recorder that is gone: $("$gmtrace" status $second)"
+exec 8>&-
+wait $second || fail "the second program failed"
+
 # Nobody else's, and nothing that is not there.
 for word in off on status; do
     equal "status of gmtrace $word without such a process" 125 "$("$gmtrace" $word 4194304 2>switch.err; echo $?)"
