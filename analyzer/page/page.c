@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/memory_trim.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/page/page_parts.h"
 #include "analyzer/trace/query.h"
@@ -191,7 +192,7 @@ static int merge_calls(struct gmt_page *page)
 {
     size_t events = page->call_count;
     int64_t below_ns = 0;
-    int rc = gmt_page_merge_calls(page->calls, &page->call_count, GMT_PAGE_MAX_CALLS, &below_ns);
+    int rc = gmt_page_reduce_calls(page, GMT_PAGE_MAX_CALLS, &below_ns);
     json_t *detail = json_null();
 
     if (rc == 0 && below_ns > 0) {
@@ -279,10 +280,12 @@ static void gather(void *data)
     }
     if (rc == 0) {
         gmt_page_write_calls(page);
+    }
+    gmt_page_free_calls(page);
+    gmt_memory_trim();
+    if (rc == 0) {
         gmt_payload_pack(page->payload);
     }
-    free(page->calls);
-    page->calls = NULL;
     page->gathered = rc;
     if (beside != NULL && gmt_guard_noted(beside)) {
         snprintf(page->why, sizeof(page->why), "%s", gmt_guard_reason(beside));
@@ -365,7 +368,7 @@ void gmt_page_free(struct gmt_page *page)
     free(page->api_index);
     free(page->class_row);
     gmt_memory_free(&page->memory);
-    free(page->others);
+    gmt_page_free_calls(page);
     free(page);
 }
 

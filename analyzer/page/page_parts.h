@@ -60,7 +60,8 @@ struct gmt_page {
     struct gmt_memory memory;
     struct gmt_page_other *others;
     size_t other_count, other_capacity;
-    struct gmt_page_call *calls; /* by begin */
+    int64_t (*order)[2];         /* begin of each call, and what it is made of (page_calls.c) */
+    struct gmt_page_call *calls; /* after gmt_page_reduce_calls; NULL: they are made one by one */
     size_t call_count;
     struct gmt_worker worker, *before; /* the latter NULL: nobody's end is waited for */
     int gathered;  /* whether the calls are in the payload: 0, or a negative errno */
@@ -100,9 +101,12 @@ void gmt_page_write_idle(struct gmt_page *page);
 void gmt_page_write_lines(struct gmt_page *page);
 
 int gmt_page_load_others(struct gmt_page *page);
-/* All calls, without a look into the trace: after what the two above load, and the places. */
+/* All calls, without a look into the trace: after what the two above load, and the places. 0 or -ENOMEM. */
 int gmt_page_gather_calls(struct gmt_page *page);
+/* Leaves no more than about `limit` of them, as gmt_page_merge_calls does. 0 or -ENOMEM. */
+int gmt_page_reduce_calls(struct gmt_page *page, size_t limit, int64_t *below_ns);
 void gmt_page_write_calls(struct gmt_page *page);
+void gmt_page_free_calls(struct gmt_page *page);
 
 /*
  * Merges neighbours of one lane until at most `limit` rows are left; counts, bytes and times of the

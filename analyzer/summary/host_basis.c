@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "analyzer/base/memory_trim.h"
 #include "libtrace/store/db/guard.h"
 
 enum { STACK_BYTES = 1 << 20 };
@@ -21,6 +22,7 @@ static void gather(void *data)
         }
     }
     basis->rc = rc;
+    gmt_memory_trim();
     /* Of this thread: it has kept the reason. */
     if (tl->db != basis->whole->db && gmt_guard_noted(tl->db)) {
         snprintf(basis->why, sizeof(basis->why), "%s", gmt_guard_reason(tl->db));

@@ -54,7 +54,7 @@ static struct gmt_host_call call_of(const struct gmt_tl_call *call, const enum g
 {
     return (struct gmt_host_call){.begin_ns = call->begin_ns,
                                   .end_ns = call->end_ns,
-                                  .stack_id = call->stack_id,
+                                  .stack_id = (int32_t)call->stack_id,
                                   .site = call->site,
                                   .caller = call->caller,
                                   .api = call->api,

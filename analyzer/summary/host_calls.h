@@ -6,10 +6,10 @@
 #include "analyzer/findings/rule_context.h"
 
 struct gmt_host_call {
-    int64_t begin_ns, end_ns, stack_id;
+    int64_t begin_ns, end_ns;
     uint64_t site, caller;
-    int32_t api, thread;
-    enum gmt_time_part part; /* what an idle device is idle for while it runs */
+    int32_t stack_id, api, thread; /* the first 0: none */
+    enum gmt_time_part part;       /* what an idle device is idle for while it runs */
 };
 
 struct gmt_host_calls {

@@ -15,23 +15,34 @@ static bool holds(enum gmt_time_part part)
     return part == GMT_TIME_ALLOCATION || part == GMT_TIME_PAGE_LOCKING || part == GMT_TIME_LOADING;
 }
 
-/* What begins before the one before it ended counts from there on. */
-static void put(struct gmt_call_span *spans, size_t first, size_t *count,
-                const struct gmt_host_calls *calls, size_t call)
+static bool lasts(const struct gmt_host_calls *calls, size_t call)
 {
-    int64_t begin_ns = calls->rows[call].begin_ns, end_ns = calls->rows[call].end_ns;
+    return calls->rows[call].end_ns > calls->rows[call].begin_ns;
+}
 
-    if (*count > first && spans[*count - 1].end_ns > begin_ns) {
-        begin_ns = spans[*count - 1].end_ns;
-    }
-    if (end_ns > begin_ns) {
-        spans[(*count)++] = (struct gmt_call_span){begin_ns, end_ns, call};
+/* What begins before the one before it ended counts from there on; where nothing is left of it, it is not in the list. */
+static void put(const struct gmt_host_calls *calls, uint32_t *list, size_t first, size_t *count,
+                size_t call)
+{
+    if (*count == first || calls->rows[list[*count - 1]].end_ns < calls->rows[call].end_ns) {
+        list[(*count)++] = (uint32_t)call;
     }
 }
 
-static void put_threads(struct gmt_idle_calls *made, const struct gmt_host_calls *calls,
-                        int64_t (*order)[2])
+static struct gmt_interval span_of(const struct gmt_host_calls *calls, const uint32_t *list,
+                                   size_t i)
 {
+    struct gmt_interval span = {calls->rows[list[i]].begin_ns, calls->rows[list[i]].end_ns};
+
+    if (i > 0 && calls->rows[list[i - 1]].end_ns > span.begin_ns) {
+        span.begin_ns = calls->rows[list[i - 1]].end_ns;
+    }
+    return span;
+}
+
+static void put_threads(struct gmt_idle_calls *made, int64_t (*order)[2])
+{
+    const struct gmt_host_calls *calls = made->calls;
     size_t count = 0, first = 0;
 
     for (size_t i = 0; i < calls->count; i++) {
@@ -40,7 +51,9 @@ static void put_threads(struct gmt_idle_calls *made, const struct gmt_host_calls
             made->threads[made->thread_count][0] = order[i][0];
             made->threads[made->thread_count++][1] = (int64_t)first;
         }
-        put(made->by_thread, first, &count, calls, (size_t)order[i][1]);
+        if (lasts(calls, (size_t)order[i][1])) {
+            put(calls, made->by_thread, first, &count, (size_t)order[i][1]);
+        }
     }
     made->threads[made->thread_count][1] = (int64_t)count;
 }
@@ -48,15 +61,14 @@ static void put_threads(struct gmt_idle_calls *made, const struct gmt_host_calls
 int gmt_idle_calls_make(struct gmt_idle_calls *made, const struct gmt_host_calls *calls)
 {
     size_t room = calls->count + 1;
-    int64_t(*order)[2] = calloc(room, sizeof(*order));
+    size_t threads = 1;
+    int64_t(*order)[2] = calls->count < UINT32_MAX ? malloc(room * sizeof(*order)) : NULL;
 
     *made = (struct gmt_idle_calls){.calls = calls};
-    made->holding = calloc(room, sizeof(*made->holding));
-    made->moving = calloc(room, sizeof(*made->moving));
-    made->by_thread = calloc(room, sizeof(*made->by_thread));
-    made->threads = calloc(room, sizeof(*made->threads));
-    if (order == NULL || made->holding == NULL || made->moving == NULL || made->by_thread == NULL ||
-        made->threads == NULL) {
+    made->holding = malloc(room * sizeof(*made->holding));
+    made->moving = malloc(room * sizeof(*made->moving));
+    made->by_thread = malloc(room * sizeof(*made->by_thread));
+    if (order == NULL || made->holding == NULL || made->moving == NULL || made->by_thread == NULL) {
         free(order);
         return -ENOMEM;
     }
@@ -65,16 +77,25 @@ int gmt_idle_calls_make(struct gmt_idle_calls *made, const struct gmt_host_calls
 
         order[i][0] = calls->rows[i].thread;
         order[i][1] = (int64_t)i;
+        if (!lasts(calls, i)) {
+            continue;
+        }
         if (holds(part)) {
-            put(made->holding, 0, &made->holding_count, calls, i);
+            put(calls, made->holding, 0, &made->holding_count, i);
         } else if (part != GMT_TIME_SYNC) {
-            put(made->moving, 0, &made->moving_count, calls, i);
+            put(calls, made->moving, 0, &made->moving_count, i);
         }
     }
     gmt_sort_pairs(order, calls->count);
-    put_threads(made, calls, order);
+    for (size_t i = 1; i < calls->count; i++) {
+        threads += order[i][0] != order[i - 1][0];
+    }
+    made->threads = malloc((threads + 1) * sizeof(*made->threads));
+    if (made->threads != NULL) {
+        put_threads(made, order);
+    }
     free(order);
-    return 0;
+    return made->threads != NULL ? 0 : -ENOMEM;
 }
 
 void gmt_idle_calls_free(struct gmt_idle_calls *made)
@@ -94,7 +115,7 @@ struct idle_search {
     const struct gmt_idle_calls *calls;
     const struct gmt_idle_ops *ops;
     const struct gmt_idle_op *ending; /* the operation that ends the interval; NULL: none does */
-    const struct gmt_call_span *own;  /* calls of the thread that the device waits for */
+    const uint32_t *own;              /* calls of the thread that the device waits for */
     size_t own_count;
     int64_t idle_ns; /* since when the device is idle */
     bool starts;     /* the device has done nothing so far */
@@ -117,15 +138,17 @@ static void take(struct idle_search *search, int64_t begin_ns, int64_t end_ns,
     }
 }
 
-/* The first that ends after a time. */
-static size_t first_after(const struct gmt_call_span *spans, size_t n, int64_t at_ns)
+/* The first of a list that ends after a time. */
+static size_t first_after(const struct idle_search *search, const uint32_t *list, size_t n,
+                          int64_t at_ns)
 {
+    const struct gmt_host_call *rows = search->calls->calls->rows;
     size_t low = 0, high = n;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (spans[middle].end_ns <= at_ns) {
+        if (rows[list[middle]].end_ns <= at_ns) {
             low = middle + 1;
         } else {
             high = middle;
@@ -134,22 +157,31 @@ static size_t first_after(const struct gmt_call_span *spans, size_t n, int64_t a
     return low;
 }
 
+static size_t own_after(const struct idle_search *search, int64_t at_ns)
+{
+    return first_after(search, search->own, search->own_count, at_ns);
+}
+
 /* Takes what lies in these calls; hands the rest on. */
-static void cut(struct idle_search *search, const struct gmt_call_span *spans, size_t n,
-                int64_t begin_ns, int64_t end_ns,
+static void cut(struct idle_search *search, const uint32_t *list, size_t n, int64_t begin_ns,
+                int64_t end_ns,
                 void (*rest)(struct idle_search *search, int64_t begin_ns, int64_t end_ns))
 {
+    const struct gmt_host_calls *calls = search->calls->calls;
     int64_t at_ns = begin_ns;
 
-    for (size_t i = first_after(spans, n, begin_ns); i < n && spans[i].begin_ns < end_ns; i++) {
-        int64_t to_ns = spans[i].end_ns < end_ns ? spans[i].end_ns : end_ns;
+    for (size_t i = first_after(search, list, n, begin_ns); i < n; i++) {
+        struct gmt_interval span = span_of(calls, list, i);
+        int64_t to_ns = span.end_ns < end_ns ? span.end_ns : end_ns;
 
-        if (spans[i].begin_ns > at_ns) {
-            rest(search, at_ns, spans[i].begin_ns);
-            at_ns = spans[i].begin_ns;
+        if (span.begin_ns >= end_ns) {
+            break;
         }
-        take(search, at_ns, to_ns, search->calls->calls->rows[spans[i].call].part, spans[i].call,
-             SIZE_MAX);
+        if (span.begin_ns > at_ns) {
+            rest(search, at_ns, span.begin_ns);
+            at_ns = span.begin_ns;
+        }
+        take(search, at_ns, to_ns, calls->rows[list[i]].part, list[i], SIZE_MAX);
         at_ns = to_ns;
     }
     if (end_ns > at_ns) {
@@ -159,11 +191,10 @@ static void cut(struct idle_search *search, const struct gmt_call_span *spans, s
 
 static void take_host(struct idle_search *search, int64_t begin_ns, int64_t end_ns)
 {
-    size_t after = first_after(search->own, search->own_count, begin_ns);
+    size_t after = own_after(search, begin_ns);
 
-    take(search, begin_ns, end_ns, GMT_TIME_HOST,
-         after > 0 ? search->own[after - 1].call : SIZE_MAX,
-         after < search->own_count ? search->own[after].call : SIZE_MAX);
+    take(search, begin_ns, end_ns, GMT_TIME_HOST, after > 0 ? search->own[after - 1] : SIZE_MAX,
+         after < search->own_count ? search->own[after] : SIZE_MAX);
 }
 
 static void take_others(struct idle_search *search, int64_t begin_ns, int64_t end_ns)
@@ -174,10 +205,10 @@ static void take_others(struct idle_search *search, int64_t begin_ns, int64_t en
 /* Something in the stream waits: an event, a function of the host, another device. */
 static void take_queued(struct idle_search *search, int64_t begin_ns, int64_t end_ns)
 {
-    size_t after = first_after(search->own, search->own_count, search->ending->call_begin_ns);
+    size_t after = own_after(search, search->ending->call_begin_ns);
 
     take(search, begin_ns, end_ns, GMT_TIME_SYNC,
-         after < search->own_count ? search->own[after].call : SIZE_MAX, SIZE_MAX);
+         after < search->own_count ? search->own[after] : SIZE_MAX, SIZE_MAX);
 }
 
 /* From the call of the ending operation on. */
@@ -186,11 +217,11 @@ static void take_launch(struct idle_search *search, int64_t begin_ns, int64_t en
     const struct gmt_idle_op *op = search->ending;
     int64_t called_ns = op->call_end_ns > search->idle_ns ? op->call_end_ns : search->idle_ns;
     int64_t until_ns = called_ns + (int64_t)GMT_LAUNCH_LATENCY_NS;
-    size_t at = first_after(search->own, search->own_count, op->call_begin_ns);
+    size_t at = own_after(search, op->call_begin_ns);
 
     until_ns = until_ns < end_ns ? until_ns : end_ns;
     take(search, begin_ns, until_ns, op->is_copy ? GMT_TIME_COPY_CALLS : GMT_TIME_LAUNCH_CALLS,
-         at < search->own_count ? search->own[at].call : SIZE_MAX, SIZE_MAX);
+         at < search->own_count ? search->own[at] : SIZE_MAX, SIZE_MAX);
     begin_ns = begin_ns > until_ns ? begin_ns : until_ns;
     if (end_ns > begin_ns) {
         cut(search, search->own, search->own_count, begin_ns, end_ns, take_queued);

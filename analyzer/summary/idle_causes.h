@@ -42,17 +42,15 @@ struct gmt_idle_cause {
                            SIZE_MAX: none */
 };
 
-struct gmt_call_span {
-    int64_t begin_ns, end_ns;
-    size_t call;
-};
-
-/* Calls in the orders in which causes are looked up; disjoint and ascending within a list. */
+/*
+ * Calls in the orders in which causes are looked up: indices of calls, by begin and by end. Of a list, a call lasts from the end of
+ * the one before it on, if it began earlier.
+ */
 struct gmt_idle_calls {
     const struct gmt_host_calls *calls;
-    struct gmt_call_span *holding, *moving,
-        *by_thread; /* which allocate, page-lock or load code; of the others all that are no
-                                                           waits; all, thread by thread */
+    uint32_t *holding;   /* which allocate, page-lock or load code */
+    uint32_t *moving;    /* of the others all that are no waits */
+    uint32_t *by_thread; /* all, thread by thread: each thread is a list of its own */
     size_t holding_count, moving_count;
     int64_t (
         *threads)[2]; /* id, and index of its first one in by_thread; with one more at the end */

@@ -24,6 +24,14 @@ static unsigned kinds_of(const struct gmt_tl_copy *copy)
                                             : GMT_COVER_COPIES;
 }
 
+/* It was made for as many parts as there are launches and copies. */
+static void shrink(struct gmt_cover *cover)
+{
+    struct gmt_interval *parts = realloc(cover->parts, (cover->n + 1) * sizeof(*parts));
+
+    cover->parts = parts != NULL ? parts : cover->parts;
+}
+
 static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
 {
     size_t capacity = tl->launch_count + tl->copy_count + 1;
@@ -41,6 +49,7 @@ static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned
         }
     }
     cover->n = gmt_intervals_merge(cover->parts, cover->n);
+    shrink(cover);
     cover->before = calloc(cover->n + 1, sizeof(*cover->before));
     if (cover->before == NULL) {
         return -ENOMEM;
@@ -50,14 +59,6 @@ static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned
                                (double)(cover->parts[i].end_ns - cover->parts[i].begin_ns);
     }
     return 0;
-}
-
-/* It was made for as many parts as there are launches and copies. */
-static void shrink(struct gmt_cover *cover)
-{
-    struct gmt_interval *parts = realloc(cover->parts, (cover->n + 1) * sizeof(*parts));
-
-    cover->parts = parts != NULL ? parts : cover->parts;
 }
 
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
@@ -76,9 +77,6 @@ int gmt_cover_keep_kernels(struct gmt_timeline *tl)
     int rc = kernels != NULL ? make(kernels, tl, GMT_COVER_KERNELS) : -ENOMEM;
 
     tl->kernels = kernels;
-    if (rc == 0) {
-        shrink(kernels);
-    }
     return rc;
 }
 

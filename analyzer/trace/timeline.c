@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts a trace into memory: process, device, names and call sites; then the rows, then sums. */
 #include "analyzer/trace/timeline.h"
+#include "analyzer/base/memory_trim.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -297,6 +298,7 @@ int gmt_timeline_load_beside(struct gmt_timeline *tl, sqlite3 *db, sqlite3 *besi
     gmt_progress_begin_rows("reading", rows_of(db));
     int rc = run_steps(tl, first, sizeof(first) / sizeof(first[0]));
     rc = load_rows(tl, beside, rc, message, bytes);
+    gmt_memory_trim();
     if (rc == 0) {
         rc = run_steps(tl, last, sizeof(last) / sizeof(last[0]));
     }

@@ -13,10 +13,13 @@
 #include "analyzer/rules/common/unoverlapped_loops.h"
 #include "analyzer/trace/cover.h"
 
+#define NO_MEMORY "not enough memory, or the trace cannot be read"
+
 struct state {
     struct gmt_loop_covers covers;
     struct gmt_loop *loops;
-    size_t count;
+    size_t count, room;
+    bool failed;   /* there was no memory for one */
     bool *relayed; /* by copy: its data goes through the host from step to step */
 };
 
@@ -179,14 +182,34 @@ static bool are_operands(const struct gmt_timeline *tl, const size_t *members, s
                gmt_first_launch_after(tl, tl->copies[members[n - 1]].call.begin_ns);
 }
 
+/* Loops are few where copies are many. */
+static struct gmt_loop *push_loop(struct state *state)
+{
+    if (state->count == state->room) {
+        size_t room = state->room > 0 ? 2 * state->room : 64;
+        struct gmt_loop *loops = realloc(state->loops, room * sizeof(*loops));
+
+        if (loops == NULL) {
+            state->failed = true;
+            return NULL;
+        }
+        state->loops = loops;
+        state->room = room;
+    }
+    return &state->loops[state->count++];
+}
+
 static void add_loop(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
 {
     size_t each = are_operands(analysis->timeline, members, n) ? 1 : n;
     struct state *state = context;
 
     for (size_t i = 0; i < n; i += each) {
-        struct gmt_loop *loop = &state->loops[state->count++];
+        struct gmt_loop *loop = push_loop(state);
 
+        if (loop == NULL) {
+            return;
+        }
         *loop = (struct gmt_loop){.members = members + i, .n = each};
         gmt_loop_measure(loop, analysis->timeline, &state->covers);
     }
@@ -235,15 +258,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     size_t *members = calloc(tl->copy_count + 1, sizeof(*members));
-    struct state state = {.loops = calloc(tl->copy_count + 1, sizeof(*state.loops)),
-                          .relayed = calloc(tl->copy_count + 1, sizeof(*state.relayed))};
+    struct state state = {.relayed = calloc(tl->copy_count + 1, sizeof(*state.relayed))};
     enum gmt_outcome outcome = GMT_OUTCOME_PASS;
     size_t n = 0;
 
-    if (members == NULL || state.loops == NULL || state.relayed == NULL ||
-        gmt_analysis_launch_rows(analysis) == NULL ||
+    if (members == NULL || state.relayed == NULL || gmt_analysis_launch_rows(analysis) == NULL ||
         gmt_loop_covers_make(&state.covers, tl) != 0 || gmt_loop_relays(tl, state.relayed) != 0) {
-        outcome = gmt_could_not(analysis, "not enough memory, or the trace cannot be read");
+        outcome = gmt_could_not(analysis, NO_MEMORY);
         goto out;
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
@@ -252,7 +273,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         }
     }
     gmt_copy_groups(analysis, members, n, add_loop, &state);
-    qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
+    if (state.failed) {
+        outcome = gmt_could_not(analysis, NO_MEMORY);
+        goto out;
+    }
+    if (state.count > 1) {
+        qsort(state.loops, state.count, sizeof(*state.loops), compare_loops);
+    }
     for (size_t i = 0; i < state.count; i++) {
         if (is_loop(&state.loops[i]) && !is_reported(&state, i)) {
             report(analysis, &state.loops[i], state.relayed);
