@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Files that run on any x86-64 Linux with glibc 2.28 or later, and need no other library there (preset release).
+# Files that run on any Linux with glibc 2.28 or later, and need no other library there: x86-64 (preset release), aarch64.
 #
 # Libraries of others are linked statically (GmtDependencies), and names of libc are bound to versions that 2.28 has.
 # A linker takes the newest version that the libc of the building machine has: pthread_create becomes
@@ -10,8 +10,8 @@ option(GMT_PORTABLE "Link what is installed so that it needs glibc 2.28 and no o
 if(GMT_PORTABLE AND GMT_SANITIZE)
     message(FATAL_ERROR "GMT_PORTABLE is for builds without a sanitizer")
 endif()
-if(GMT_PORTABLE AND NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-    message(WARNING "GMT_PORTABLE knows the versions of x86-64 only: what is built needs the libraries of this machine")
+if(GMT_PORTABLE AND NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|aarch64)$")
+    message(WARNING "GMT_PORTABLE knows the versions of x86-64 and aarch64: what is built needs the libraries of this machine")
     set(GMT_PORTABLE OFF)
 endif()
 if(NOT GMT_PORTABLE)
@@ -30,6 +30,9 @@ file(STRINGS "${here}/moved.txt" lines REGEX "^[^#]")
 foreach(line IN LISTS lines)
     separate_arguments(words UNIX_COMMAND "${line}")
     list(POP_FRONT words macro version)
+    if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64" AND version VERSION_LESS 2.17)
+        set(version 2.17)
+    endif()
     foreach(word IN LISTS words)
         string(REGEX REPLACE "=.*" "" name "${word}")
         string(REGEX REPLACE ".*=" "" old "${word}")

@@ -14,7 +14,12 @@ extern gmt_main_function *__init_array_start[] __attribute__((visibility("hidden
 extern gmt_main_function *__init_array_end[] __attribute__((visibility("hidden")));
 extern void _init(void);
 
-__asm__(".symver gmt_old_libc_start_main, __libc_start_main@GLIBC_2.2.5");
+#if defined(__aarch64__)
+#define FIRST_VERSION "GLIBC_2.17"
+#else
+#define FIRST_VERSION "GLIBC_2.2.5"
+#endif
+__asm__(".symver gmt_old_libc_start_main, __libc_start_main@" FIRST_VERSION);
 extern int gmt_old_libc_start_main(gmt_main_function *program, int count, char **arguments,
                                    gmt_main_function *constructors, void (*destructors)(void),
                                    void (*loader_end)(void), void *stack_end);

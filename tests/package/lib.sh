@@ -27,10 +27,10 @@ package_file() {
     echo "${found[0]}"
 }
 
-# unpack_tarball FOLDER: as a user does.
+# unpack_tarball FOLDER [MACHINE]: as a user does.
 unpack_tarball() {
     local tarball
-    tarball=$(package_file 'gmtrace-*-linux-x86_64.tar.gz')
+    tarball=$(package_file "gmtrace-*-linux-${2:-x86_64}.tar.gz")
     mkdir -p "$1"
     tar -xzf "$tarball" -C "$1" --strip-components=1
 }
