@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 #include "reports/writers.h"
 
@@ -109,7 +110,14 @@ static const char *const columns[] = {"rank",
                                       "confidence",
                                       "effort",
                                       "fingerprint",
-                                      "fix"};
+                                      "fix",
+                                      "tried_fix",
+                                      "tried_state",
+                                      "tried_low_ns",
+                                      "tried_best_ns",
+                                      "tried_high_ns",
+                                      "tried_share_of_run",
+                                      "tried_points"};
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 static void text_field(FILE *out, const char *text)
@@ -122,6 +130,21 @@ static void number_field(FILE *out, double value)
 {
     fputs(GMT_CSV_NEXT, out);
     gmt_csv_number(out, value);
+}
+
+/* Empty where no fix was tried, and the numbers where it was not timed. */
+static void tried_fields(FILE *out, const struct gmt_tried *tried)
+{
+    static const struct gmt_saving unknown = {NAN, NAN, NAN, NAN};
+    const struct gmt_saving *gain = tried != NULL ? &tried->gain : &unknown;
+
+    text_field(out, tried != NULL ? tried->name : NULL);
+    text_field(out, tried != NULL ? gmt_tried_state_name(tried->state) : NULL);
+    number_field(out, round(gain->low_ns));
+    number_field(out, round(gain->best_ns));
+    number_field(out, round(gain->high_ns));
+    number_field(out, gain->share);
+    number_field(out, tried != NULL ? tried->points : NAN);
 }
 
 static void row(FILE *out, const struct gmt_finding *f, size_t rank)
@@ -145,10 +168,11 @@ static void row(FILE *out, const struct gmt_finding *f, size_t rank)
     number_field(out, round(f->saving.high_ns));
     number_field(out, f->saving.share);
     number_field(out, f->excess_bytes);
-    text_field(out, gmt_confidence_name(f->confidence));
+    text_field(out, gmt_finding_confidence(f));
     text_field(out, gmt_effort_name(f->effort));
     text_field(out, f->fingerprint);
     text_field(out, f->fix);
+    tried_fields(out, f->tried);
     fputs(GMT_CSV_END, out);
 }
 

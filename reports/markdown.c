@@ -8,6 +8,7 @@
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
 #include "reports/model/own_time.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 #include "reports/text/markdown_parts.h"
 #include "reports/text/markdown_snapshot.h"
@@ -37,7 +38,10 @@ static void saving(FILE *out, const struct gmt_report *r, const struct gmt_findi
 {
     char text[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
-    if (f->modelled) {
+    if (gmt_finding_is_proven(f)) {
+        fprintf(out, "%s (%s), proven", gmt_format_ns(text, f->tried->gain.best_ns),
+                gmt_format_percent(share, 100 * f->tried->gain.share));
+    } else if (f->modelled) {
         fprintf(out, "about %s, modelled", gmt_format_ns(text, f->saving.best_ns));
     } else if (isfinite(f->saving.best_ns)) {
         fprintf(out, "%s (%s)", gmt_format_ns(text, f->saving.best_ns),
@@ -326,6 +330,11 @@ static void details(FILE *out, const struct gmt_report *r, const struct gmt_find
     }
     gmt_markdown_plain(out, f->method);
     fputs("\n\n", out);
+    if (f->tried != NULL) {
+        fputs("**Tried** ", out);
+        gmt_markdown_plain(out, gmt_tried_words(r->arena, r->tried, f->tried));
+        fputs("\n\n", out);
+    }
     if (f->saved_peak_bytes > 0) {
         fprintf(out, "**Memory** the peak of %s is %s lower\n\n", f->saved_peak_of,
                 gmt_format_bytes(low, f->saved_peak_bytes));
@@ -364,6 +373,23 @@ static void memory(FILE *out, const struct gmt_report *r)
         }
         fputc('\n', out);
     }
+}
+
+/* Fixes that were tried, and that no finding is about; all together. */
+static void tried(FILE *out, const struct gmt_report *r)
+{
+    if (r->tried == NULL) {
+        return;
+    }
+    fputs("**Tried on this program**\n\n", out);
+    for (size_t i = 0; i < r->tried->count; i++) {
+        fputs("- ", out);
+        gmt_markdown_plain(out, gmt_tried_words(r->arena, r->tried, &r->tried->rows[i]));
+        fputc('\n', out);
+    }
+    fputs("\n", out);
+    gmt_markdown_plain(out, gmt_tried_compared_words(r->arena, r->tried));
+    fputs(".\n\n", out);
 }
 
 /* By reason, in a line each. */
@@ -434,6 +460,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     for (size_t i = 0; i < shown; i++) {
         details(out, r, &r->findings[i], i + 1);
     }
+    tried(out, r);
     notes(out, r);
     calls(out, r);
     memory(out, r);

@@ -9,7 +9,9 @@
 
 #include "libtrace/base/format.h"
 #include "libtrace/base/source_path.h"
+#include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 #include "reports/writers.h"
 
@@ -266,24 +268,19 @@ static json_t *stack(const struct sarif *s, const struct gmt_where *w)
 
 static json_t *properties(const struct gmt_finding *f)
 {
-    json_t *json = json_pack(
-        "{ss, so, s{so, so, so, so}, ss, ss}", "severity", gmt_severity_name(f->severity),
-        "cost_ns", gmt_json_ns(f->cost_ns), "saving", "low_ns", gmt_json_ns(f->saving.low_ns),
-        "best_ns", gmt_json_ns(f->saving.best_ns), "high_ns", gmt_json_ns(f->saving.high_ns),
-        "share_of_wall", gmt_json_number(f->saving.share), "confidence",
-        gmt_confidence_name(f->confidence), "effort", gmt_effort_name(f->effort));
-    json_t *evidence = json_object();
+    json_t *json = json_pack("{ss, so, so, ss, ss}", "severity", gmt_severity_name(f->severity),
+                             "cost_ns", gmt_json_ns(f->cost_ns), "saving",
+                             gmt_json_saving(&f->saving), "confidence", gmt_finding_confidence(f),
+                             "effort", gmt_effort_name(f->effort));
 
     json_object_set_new(json, "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "method", gmt_json_text(f->method));
     json_object_set_new(json, "modelled", json_boolean(f->modelled));
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        json_object_set_new(evidence, f->evidence[i].name,
-                            json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
-                                      "unit", f->evidence[i].unit));
+    if (f->tried != NULL) {
+        json_object_set_new(json, "tried", gmt_json_tried(f->tried));
     }
-    json_object_set_new(json, "evidence", evidence);
+    json_object_set_new(json, "evidence", gmt_json_evidence(f));
     return json;
 }
 
@@ -305,6 +302,11 @@ static json_t *said(const struct gmt_finding *f)
     } else if (isfinite(f->saving.best_ns)) {
         fprintf(out, " Saves about %s (%s of the run).", gmt_format_ns(time, f->saving.best_ns),
                 gmt_format_percent(share, 100 * f->saving.share));
+    }
+    if (gmt_finding_is_proven(f)) {
+        const struct gmt_tried *tried = f->tried;
+        fprintf(out, " Proven: %s gains %s.", tried->name,
+                gmt_format_ns(time, tried->gain.best_ns));
     }
     if (f->fix != NULL) {
         fprintf(out, " %s", f->fix);

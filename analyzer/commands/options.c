@@ -149,6 +149,9 @@ static void check_line(const struct gmt_analyze_options *options, struct argp_st
     if (options->memory_snapshot != NULL) {
         argp_error(state, "--memory-snapshot: name one trace, that of the same process");
     }
+    if (options->tried != NULL && options->command != GMT_COMMAND_DIFF) {
+        argp_error(state, "--tried: name one trace, that of the program it was tried on");
+    }
     for (size_t i = 0; i < options->output_count; i++) {
         if (gmt_several_writer_find(options->outputs[i].writer->name) == NULL) {
             gmt_command_wrong(state,
@@ -180,6 +183,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case GMT_KEY_kernel: set_kernel(options, argument, state); return 0;
     case GMT_KEY_range: options->range = argument; return 0;
     case GMT_KEY_memory_snapshot: options->memory_snapshot = argument; return 0;
+    case GMT_KEY_tried: options->tried = argument; return 0;
     case GMT_KEY_list_rules: options->list_rules = true; return 0;
     case GMT_KEY_explain: set_explain(options, argument, state); return 0;
     case GMT_KEY_calibrate:

@@ -48,6 +48,7 @@ struct gmt_analyze_options {
     const char *source_root;     /* NULL: to be found */
     const char *range;           /* NULL: everything */
     const char *memory_snapshot; /* NULL: none */
+    const char *tried;           /* results of gmtrace try; NULL: none */
     const regex_t *kernel;       /* names of the kernels to report on; NULL: all */
     regex_t kernel_pattern;      /* what `kernel` points to */
     bool list_rules, strict;

@@ -131,6 +131,25 @@ static int load_snapshot(struct gmt_trace_session *session,
     return 0;
 }
 
+/* What fixes gained on this program; a result of another one is no result. */
+static int load_tried(struct gmt_trace_session *session, const struct gmt_analyze_options *options)
+{
+    char message[512] = "";
+    int rc = gmt_tried_read(&session->tried, options->tried, &session->arena, message,
+                            sizeof(message));
+
+    if (rc == 0) {
+        rc = gmt_tried_fits(&session->tried, session->db, &session->arena, message,
+                            sizeof(message));
+    }
+    if (rc != 0) {
+        complain(options->tried, message);
+    } else if (options->redact != GMT_REDACT_NOTHING) {
+        session->tried.results.file = gmt_redact_path(options->tried);
+    }
+    return rc;
+}
+
 /* Where only some kernels are reported on, those are known at the end. */
 static int begin_page(void *context, const struct gmt_report *report)
 {
@@ -243,6 +262,12 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
             return GMT_EXIT_UNREADABLE;
         }
         filter.snapshot = &session->snapshot;
+    }
+    if (options->tried != NULL && path == options->traces[0]) {
+        if (load_tried(session, options) != 0) {
+            return GMT_EXIT_UNREADABLE;
+        }
+        filter.tried = &session->tried;
     }
     if (session->beside != NULL) {
         gmt_host_basis_begin(&session->basis, &session->timeline, session->beside);

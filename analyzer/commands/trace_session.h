@@ -15,6 +15,7 @@ struct gmt_trace_session {
     struct gmt_model model;
     struct gmt_report report;           /* points into all the others */
     struct gmt_torch_snapshot snapshot; /* of --memory-snapshot; empty without */
+    struct gmt_tried_file tried;        /* of --tried; empty without */
     sqlite3 *db;
     sqlite3 *beside; /* to the same file, until it is analysed and the page is filled; NULL: none */
     struct gmt_host_basis basis; /* with `beside`: begun */

@@ -65,6 +65,32 @@ static void count(struct gmt_comparison *c)
     }
 }
 
+static bool has_changed(const struct gmt_finding_change *change)
+{
+    return change->fate != GMT_FATE_SAME && change->fate != GMT_FATE_UNCHECKED;
+}
+
+/* Do both go back to one change of the source: are they for one fix? */
+static bool is_one_repair(const struct gmt_finding_change *x, const struct gmt_finding_change *y)
+{
+    return x == y ||
+           (x->a != NULL && y->a != NULL && x->a->tried != NULL && x->a->tried == y->a->tried);
+}
+
+/* What a run gained is known of a finding where nothing else changed. */
+static void share_out(struct gmt_comparison *c)
+{
+    for (size_t i = 0; i < c->finding_count; i++) {
+        struct gmt_finding_change *change = &c->findings[i];
+        bool alone = change->fate == GMT_FATE_FIXED || change->fate == GMT_FATE_BETTER;
+
+        for (size_t k = 0; k < c->finding_count && alone; k++) {
+            alone = !has_changed(&c->findings[k]) || is_one_repair(change, &c->findings[k]);
+        }
+        change->got_ns = alone ? c->result.got_ns : NAN;
+    }
+}
+
 /* "11 findings fixed, 1 left, none new" */
 static const char *tally(struct gmt_arena *arena, const struct gmt_result *result)
 {
@@ -159,6 +185,7 @@ void gmt_compare_result(struct gmt_comparison *c, struct gmt_arena *arena)
                                     .noise_ns = timed ? wall->noise * wall->a : NAN};
     predict(c);
     count(c);
+    share_out(c);
     c->result.note = note_of(arena, c);
     c->result.sentence = gmt_arena_text(arena, "%s; %s",
                                         timed ? time_sentence(arena, c) : count_sentence(arena, c),

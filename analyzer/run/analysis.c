@@ -180,6 +180,40 @@ static int compare_findings(const void *a, const void *b)
     return order != 0 ? order : strcasecmp(x->fingerprint_v1, y->fingerprint_v1);
 }
 
+/* What was proven on this program beats what is predicted of it; wrong results stay first. */
+static int rank_proven(struct gmt_finding *findings, size_t n)
+{
+    struct gmt_finding *ranked = calloc(n + 1, sizeof(*ranked));
+    size_t count = 0;
+
+    for (int turn = 0; turn < 3 && ranked != NULL; turn++) {
+        for (size_t i = 0; i < n; i++) {
+            int own = is_about_results(&findings[i])        ? 0
+                      : gmt_finding_is_proven(&findings[i]) ? 1
+                                                            : 2;
+
+            if (own == turn) {
+                ranked[count++] = findings[i];
+            }
+        }
+    }
+    if (ranked != NULL && n > 0) {
+        memcpy(findings, ranked, n * sizeof(*findings));
+    }
+    int rc = ranked != NULL ? 0 : -ENOMEM;
+    free(ranked);
+    return rc;
+}
+
+static int take_tried(struct gmt_tried_file *tried, struct gmt_report *report)
+{
+    if (tried == NULL) {
+        return 0;
+    }
+    gmt_tried_attach(tried, report);
+    return rank_proven(report->findings, report->finding_count);
+}
+
 /* Notes of one reason together, where the first of them stands. */
 static int group_notes(struct gmt_finding *notes, size_t n)
 {
@@ -322,6 +356,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     gmt_findings_quote(timeline->db, report->arena, report->findings, report->finding_count);
     gmt_findings_quote(timeline->db, report->arena, report->notes, report->note_count);
     rc = gmt_findings_identify(report);
+    if (rc == 0) {
+        rc = take_tried(filter->tried, report);
+    }
     if (rc != 0) {
         goto out;
     }

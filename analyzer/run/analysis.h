@@ -10,12 +10,14 @@
 #include "analyzer/snapshot/snapshot.h"
 #include "analyzer/summary/host_basis.h"
 #include "analyzer/trace/timeline.h"
+#include "analyzer/tried/tried.h"
 
 /* Which rules run, and what of the report stays. `only` and `skip` hold ids or slugs. */
 struct gmt_rule_filter {
     const char *const *only, *const *skip;
     size_t only_count, skip_count;
     const struct gmt_torch_snapshot *snapshot; /* of an allocator, beside the trace; NULL: none */
+    struct gmt_tried_file *tried;              /* of gmtrace try, on this program; NULL: none */
     const regex_t *kernels; /* names of the kernels to report on; NULL: all, and what is not one */
     bool long_names;        /* reports show the names of kernels, not their titles */
     /* What is begun as soon as the report has its kernels; NULL: nothing. 0 or a negative errno. */

@@ -11,7 +11,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.6"
+#define GMT_JSON_SCHEMA_VERSION "1.7"
 
 static json_t *of_rule(const void *context, size_t i)
 {
@@ -179,6 +179,9 @@ void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gm
     gmt_json_give_each(s, "losses", r->loss_count, of_loss, r);
     if (r->coverage.line_count > 0) {
         gmt_json_give(s, "coverage", gmt_json_coverage(&r->coverage));
+    }
+    if (r->tried != NULL) {
+        gmt_json_give(s, "tried", gmt_json_tried_results(r->tried));
     }
     gmt_json_give(s, "device_model", of_model(r));
     gmt_json_close_object(s);

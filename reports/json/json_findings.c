@@ -5,6 +5,7 @@
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
 #include "reports/model/inlining.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 
 json_t *gmt_json_saving(const struct gmt_saving *saving)
@@ -117,33 +118,45 @@ static json_t *of_place(const struct gmt_source_quote *place)
                      gmt_json_line(place->first_line), "lines", lines);
 }
 
+json_t *gmt_json_evidence(const struct gmt_finding *finding)
+{
+    json_t *evidence = json_object();
+
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        const struct gmt_evidence *one = &finding->evidence[i];
+
+        json_object_set_new(
+            evidence, one->name,
+            json_pack("{so, ss}", "value", gmt_json_number(one->value), "unit", one->unit));
+    }
+    return evidence;
+}
+
 json_t *gmt_json_finding(const void *findings, size_t at)
 {
     const struct gmt_finding *f = (const struct gmt_finding *)findings + at;
-    json_t *evidence = json_object();
-
-    for (size_t i = 0; i < f->evidence_count; i++) {
-        json_object_set_new(evidence, f->evidence[i].name,
-                            json_pack("{so, ss}", "value", gmt_json_number(f->evidence[i].value),
-                                      "unit", f->evidence[i].unit));
-    }
     json_t *json = json_pack(
         "{ss, ss, ss, ss, so, so, so, so, so, so, so}", "rule", f->rule, "slug", f->slug, "title",
         f->title, "severity", gmt_severity_name(f->severity), "fingerprint",
         gmt_json_text(f->fingerprint), "headline", gmt_json_text(f->headline), "where",
-        gmt_json_where(&f->where), "evidence", evidence, "sql", gmt_json_text(f->sql), "cost_ns",
-        gmt_json_ns(f->cost_ns), "excess_bytes", gmt_json_number(f->excess_bytes));
+        gmt_json_where(&f->where), "evidence", gmt_json_evidence(f), "sql", gmt_json_text(f->sql),
+        "cost_ns", gmt_json_ns(f->cost_ns), "excess_bytes", gmt_json_number(f->excess_bytes));
     json_object_set_new(json, "saving", gmt_json_saving(&f->saving));
     json_object_set_new(json, "at_most_ns", gmt_json_ns(f->at_most_ns));
     json_object_set_new(json, "guess", json_boolean(f->guess));
     json_object_set_new(json, "modelled", json_boolean(f->modelled));
     json_object_set_new(json, "method", gmt_json_text(f->method));
-    json_object_set_new(json, "confidence", json_string(gmt_confidence_name(f->confidence)));
+    json_object_set_new(json, "confidence", json_string(gmt_finding_confidence(f)));
     json_object_set_new(json, "effort", json_string(gmt_effort_name(f->effort)));
     json_object_set_new(json, "action", gmt_json_text(f->action));
     json_object_set_new(json, "place", of_place(&f->place));
     json_object_set_new(json, "fix", gmt_json_text(f->fix));
     json_object_set_new(json, "sketch", gmt_json_code(f->sketch));
+    if (f->tried != NULL) {
+        json_object_set_new(json, "saving_confidence",
+                            json_string(gmt_confidence_name(f->confidence)));
+        json_object_set_new(json, "tried", gmt_json_tried(f->tried));
+    }
     if (f->framework != NULL) {
         json_object_set_new(json, "framework", gmt_json_text(f->framework));
     }

@@ -19,6 +19,12 @@ void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
 /* The report's snapshot, which must be there. */
 json_t *gmt_json_snapshot(const struct gmt_report *report);
 
+/* Each piece of evidence by its name. */
+json_t *gmt_json_evidence(const struct gmt_finding *finding);
+/* What came of a set of fixes, and of all that were tried. */
+json_t *gmt_json_tried(const struct gmt_tried *tried);
+json_t *gmt_json_tried_results(const struct gmt_tried_results *results);
+
 /* For gmt_json_give_each: one of an array of findings, races, transfer rows or kernel rows. */
 json_t *gmt_json_finding(const void *findings, size_t i);
 json_t *gmt_json_race(const void *races, size_t i);

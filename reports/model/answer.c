@@ -9,6 +9,7 @@
 #include "libtrace/base/base_name.h"
 #include "libtrace/base/format.h"
 #include "reports/model/inlining.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 
 /* Less is said as a time: in a factor it would not be seen. */
@@ -78,21 +79,28 @@ const char *gmt_answer_effort(const struct gmt_finding *finding)
     return words[finding->effort];
 }
 
-const char *gmt_answer_times(const struct gmt_report *r, const struct gmt_saving *saving)
+/* Of a run of that length. */
+static const char *times_of(const struct gmt_report *r, double wall_ns,
+                            const struct gmt_saving *saving)
 {
     char before[GMT_FORMAT_BYTES], after[GMT_FORMAT_BYTES], factor[GMT_FORMAT_BYTES];
-    double left_ns = r->wall_ns - saving->best_ns;
+    double left_ns = wall_ns - saving->best_ns;
 
-    if (!(saving->best_ns > 0) || !(r->wall_ns > 0)) {
+    if (!(saving->best_ns > 0) || !(wall_ns > 0)) {
         return "";
     }
-    if (saving->best_ns < SEEN_IN_A_FACTOR * r->wall_ns || left_ns <= 0) {
+    if (saving->best_ns < SEEN_IN_A_FACTOR * wall_ns || left_ns <= 0) {
         return gmt_arena_text(r->arena, "%s of %s", gmt_format_ns(after, saving->best_ns),
-                              gmt_format_ns(before, r->wall_ns));
+                              gmt_format_ns(before, wall_ns));
     }
-    return gmt_arena_text(r->arena, "%s -> %s, %s x", gmt_format_ns(before, r->wall_ns),
+    return gmt_arena_text(r->arena, "%s -> %s, %s x", gmt_format_ns(before, wall_ns),
                           gmt_format_ns(after, left_ns),
-                          gmt_format_decimal(factor, r->wall_ns / left_ns, 2));
+                          gmt_format_decimal(factor, wall_ns / left_ns, 2));
+}
+
+const char *gmt_answer_times(const struct gmt_report *r, const struct gmt_saving *saving)
+{
+    return times_of(r, r->wall_ns, saving);
 }
 
 const char *gmt_answer_gain(const struct gmt_report *r, const struct gmt_finding *finding)
@@ -100,6 +108,9 @@ const char *gmt_answer_gain(const struct gmt_report *r, const struct gmt_finding
     const char *times = gmt_answer_times(r, &finding->saving);
     char time[GMT_FORMAT_BYTES];
 
+    if (gmt_finding_is_proven(finding)) {
+        return times_of(r, r->tried->untouched_ns, &finding->tried->gain);
+    }
     if (r->modelled && finding->saving.best_ns > 0) {
         return gmt_arena_text(r->arena, "on %s about %s", gmt_modelled_device(r),
                               gmt_format_ns(time, finding->saving.best_ns));
@@ -121,6 +132,16 @@ static const char *interval(const struct gmt_report *r, double low_ns, double hi
 
 const char *gmt_answer_certainty(const struct gmt_report *r, const struct gmt_finding *finding)
 {
+    if (gmt_finding_is_proven(finding)) {
+        const struct gmt_tried *tried = finding->tried;
+        size_t others = tried->findings - 1;
+
+        return gmt_arena_text(r->arena, "%s proven to gain %s%s", tried->name,
+                              interval(r, tried->gain.low_ns, tried->gain.high_ns),
+                              others > 0 ? gmt_arena_text(r->arena, ", with %zu other%s", others,
+                                                          others == 1 ? "" : "s")
+                                         : "");
+    }
     if (!(finding->saving.best_ns > 0)) {
         return "";
     }

@@ -37,6 +37,8 @@ struct gmt_finding_change {
     enum gmt_fate fate;
     const struct gmt_finding *a, *b; /* one may be NULL */
     const char *why;                 /* one sentence: what decided the fate */
+    /* By so much B is shorter where nothing changed but this and what the same fix is for; NAN: not known. */
+    double got_ns;
 };
 
 /* The same kernel, kind of copies or place in both; without a name it is not in that one. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 
 const struct gmt_figure_row gmt_figure_rows[GMT_FIGURES] = {
@@ -143,7 +144,20 @@ static struct gmt_source_quote line_of(const struct gmt_source_quote *place,
     return kept;
 }
 
-static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struct gmt_arena *arena)
+/* What was tried is the summary's own: `results` are those of the report. */
+static const struct gmt_tried *tried_of(const struct gmt_summary *summary,
+                                        const struct gmt_tried_results *results,
+                                        const struct gmt_tried *tried)
+{
+    size_t at = tried != NULL ? (size_t)(tried - results->rows) : 0;
+
+    return tried != NULL && summary->tried != NULL && at < summary->tried->count
+               ? &summary->tried->rows[at]
+               : NULL;
+}
+
+static void keep(struct gmt_summary *summary, const struct gmt_report *report,
+                 const struct gmt_finding *f, struct gmt_arena *arena)
 {
     struct gmt_finding *kept = GMT_PUSH(arena, summary->findings, summary->finding_count);
 
@@ -165,6 +179,7 @@ static void keep(struct gmt_summary *summary, const struct gmt_finding *f, struc
                                  .cost_ns = f->cost_ns,
                                  .excess_bytes = f->excess_bytes,
                                  .saving = f->saving,
+                                 .tried = tried_of(summary, report->tried, f->tried),
                                  .modelled = f->modelled,
                                  .confidence = f->confidence};
     memcpy(kept->fingerprint, f->fingerprint, sizeof(kept->fingerprint));
@@ -231,17 +246,18 @@ void gmt_summary_fill(struct gmt_summary *summary, const struct gmt_report *repo
                                          : NULL,
         .recorded_ns = report->recorded_ns,
         .own_ns = report->own_ns,
+        .tried = gmt_tried_results_copy(report->tried, arena),
     };
     gmt_figures_fill(report, summary->values);
     for (int i = 0; i < GMT_FIGURES; i++) {
         summary->noise[i] = gmt_figure_rows[i].kind == GMT_KIND_NS ? NAN : 0;
     }
     for (size_t i = 0; i < report->finding_count; i++) {
-        keep(summary, &report->findings[i], arena);
+        keep(summary, report, &report->findings[i], arena);
     }
     for (size_t i = 0; i < report->note_count; i++) {
         if (!report->notes[i].small) {
-            keep(summary, &report->notes[i], arena);
+            keep(summary, report, &report->notes[i], arena);
         }
     }
     keep_parts(summary, report, arena);

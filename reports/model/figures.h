@@ -56,7 +56,8 @@ struct gmt_summary {
     /* By what share another run of the same program may differ: 0 for what is exact, NAN where
      * it is not known. */
     double noise[GMT_FIGURES];
-    struct gmt_finding *findings; /* findings, then notes, each best first */
+    const struct gmt_tried_results *tried; /* NULL: nothing was tried */
+    struct gmt_finding *findings;          /* findings, then notes, each best first */
     size_t finding_count;
     struct gmt_rule_result *rules;
     size_t rule_count;

@@ -144,6 +144,9 @@ struct gmt_saving {
     double share; /* best / wall time, 0..1 */
 };
 
+struct gmt_tried;
+struct gmt_tried_results;
+
 struct gmt_interval {
     int64_t begin_ns, end_ns;
 };
@@ -200,6 +203,8 @@ struct gmt_finding {
     const char *range; /* that most of its cost lies in, as report.ranges has it; NULL: none */
     struct gmt_finding_part *parts; /* largest first; none unless several were merged */
     size_t part_count;
+    const struct gmt_tried
+        *tried; /* model/tried.h: what came of a fix for it; NULL: none was tried */
     struct gmt_interval *claims; /* parts of the timeline it would shorten */
     size_t claim_count;
     unsigned kernels, faulting; /* classes that it is about; of these, whose time is page faults */
@@ -435,6 +440,7 @@ struct gmt_report {
     size_t peak_holder_count;
     struct gmt_memory_failure *failures; /* in the order of time */
     size_t failure_count;
+    const struct gmt_tried_results *tried;      /* model/tried.h; NULL: nothing was tried */
     const struct gmt_report_snapshot *snapshot; /* model/snapshot.h; NULL: none was given */
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
     struct gmt_transfer_row *copy_totals; /* by direction and class           */

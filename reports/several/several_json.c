@@ -22,13 +22,17 @@ static json_t *of_finding(const struct gmt_finding *f)
     if (f == NULL) {
         return json_null();
     }
-    return json_pack(
+    json_t *json = json_pack(
         "{ss, ss, so, s{so, so, so, so, so}, so, so}", "severity", gmt_severity_name(f->severity),
         "fingerprint", f->fingerprint, "headline", gmt_json_text(f->headline), "where", "label",
         gmt_json_text(f->where.label), "function", gmt_json_text(f->where.function), "file",
         gmt_json_text(f->where.file), "line", gmt_json_line(f->where.line), "kernel",
         gmt_json_text(f->where.kernel), "saving", gmt_json_saving(&f->saving), "excess_bytes",
         f->excess_bytes > 0 ? gmt_json_number(f->excess_bytes) : json_null());
+    if (f->tried != NULL) {
+        json_object_set_new(json, "tried", gmt_json_tried(f->tried));
+    }
+    return json;
 }
 
 /* A share of INFINITY, "none before", is null, too: a and b show it. */
@@ -97,13 +101,14 @@ json_t *gmt_json_comparison(const struct gmt_comparison *c)
         const struct gmt_finding_change *f = &c->findings[i];
         const struct gmt_finding *one = f->b != NULL ? f->b : f->a;
 
-        json_array_append_new(findings, json_pack("{ss, ss, ss, ss, ss, so, so}", "state",
+        json_array_append_new(findings, json_pack("{ss, ss, ss, ss, ss, so, so, so}", "state",
                                                   gmt_fate_name(f->fate), "why", f->why, "rule",
                                                   one->rule, "slug", one->slug, "title", one->title,
-                                                  "a", of_finding(f->a), "b", of_finding(f->b)));
+                                                  "a", of_finding(f->a), "b", of_finding(f->b),
+                                                  "got_ns", gmt_json_ns(f->got_ns)));
     }
     return json_pack("{ss, si, ss, ss, so, so, so, so, so, so, so, so, so}", "format",
-                     "gmtrace-diff", "version", 1, "schema_version", "1.1", "tool_version",
+                     "gmtrace-diff", "version", 1, "schema_version", "1.2", "tool_version",
                      GMT_VERSION, "a", of_trace(c->a), "b", of_trace(c->b), "warning",
                      gmt_json_text(c->warning), "result", of_result(&c->result), "figures", figures,
                      "findings", findings, "kernels", of_parts(c->kernels, c->kernel_count),

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 
 static const char *value(struct gmt_arena *arena, double number, enum gmt_figure_kind kind)
@@ -143,6 +144,65 @@ static void add_findings(struct gmt_document *document, const struct gmt_compari
     }
 }
 
+/* "138 ms (12.5 %)": of a run of that length */
+static const char *of_run(struct gmt_arena *arena, double ns, double run_ns)
+{
+    char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
+
+    if (isnan(ns)) {
+        return "–";
+    }
+    return run_ns > 0 ? gmt_arena_text(arena, "%s (%s)", gmt_format_ns(time, ns),
+                                       gmt_format_percent(share, 100 * ns / run_ns))
+                      : gmt_arena_copy(arena, gmt_format_ns(time, ns));
+}
+
+/* "proven for 2": findings and notes that the fix is for, together */
+static const char *state_of(struct gmt_arena *arena, const struct gmt_tried *tried)
+{
+    const char *state = gmt_tried_state_name(tried->state);
+
+    return tried->findings < 2 ? state
+                               : gmt_arena_text(arena, "%s for %zu", state, tried->findings);
+}
+
+/* Of each finding of A that a fix was tried for: what was predicted, what that fix gained, and what the changed source did. */
+static void add_tried(struct gmt_document *document, const struct gmt_comparison *c, size_t top)
+{
+    struct gmt_arena *arena = document->arena;
+    size_t count = 0;
+    double wall_ns = c->a->values[GMT_FIGURE_wall_ns];
+    struct gmt_section *section = c->a->tried != NULL
+                                      ? gmt_document_section(document, "Predicted, tried, got",
+                                                             "ltlrrr")
+                                      : NULL;
+    if (section == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < c->finding_count && (top == 0 || count < top); i++) {
+        const struct gmt_finding *a = c->findings[i].a;
+
+        if (a == NULL || a->tried == NULL) {
+            continue;
+        }
+        if (count++ == 0) {
+            gmt_grid_add(&section->table,
+                         &(struct gmt_grid_row){
+                             .cells = {"rule", "where", "state", "predicted", "tried", "got"}});
+        }
+        gmt_grid_add(&section->table,
+                     &(struct gmt_grid_row){
+                         .cells = {a->rule, place_of(a), state_of(arena, a->tried),
+                                   of_run(arena, a->saving.best_ns, wall_ns),
+                                   of_run(arena, a->tried->gain.best_ns, c->a->tried->untouched_ns),
+                                   of_run(arena, c->findings[i].got_ns, wall_ns)},
+                         .style = fate_styles[c->findings[i].fate]});
+    }
+    section->sentence = count == 0 ? "no finding of A is about a fix that was tried"
+                                   : "tried: of the whole program, its start included; got: known "
+                                     "where nothing changed but this and what the same fix is for";
+}
+
 /* What became of what was predicted. */
 static void add_result(struct gmt_document *document, const struct gmt_comparison *c)
 {
@@ -248,6 +308,7 @@ void gmt_document_comparison(struct gmt_document *document, const struct gmt_com
     add_result(document, c);
     add_traces(document, c);
     add_findings(document, c, top);
+    add_tried(document, c, top);
     add_figures(document, c);
     add_parts(document, "Kernels", "kernel", c->kernels, c->kernel_count, top);
     add_parts(document, "Copies", "copies", c->copies, c->copy_count, top);

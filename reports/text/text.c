@@ -175,6 +175,7 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
     copies(t, report);
     gmt_text_failures(t, report);
     gmt_text_findings(t, report);
+    gmt_text_tried(t, report);
     gmt_text_notes(t, report);
     gmt_text_ranges(t, report);
     gmt_text_races(t, report);

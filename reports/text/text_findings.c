@@ -5,6 +5,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
+#include "reports/model/tried.h"
 #include "reports/model/words.h"
 #include "reports/text/text_parts.h"
 
@@ -18,6 +19,11 @@ static void saving_text(const struct gmt_report *r, const struct gmt_finding *f,
 {
     char time[GMT_FORMAT_BYTES], share[GMT_FORMAT_BYTES];
 
+    if (gmt_finding_is_proven(f)) {
+        snprintf(text, bytes, "gains %s (%s), proven", gmt_format_ns(time, f->tried->gain.best_ns),
+                 gmt_format_percent(share, 100 * f->tried->gain.share));
+        return;
+    }
     if (isnan(f->saving.best_ns) && f->excess_bytes > 0) {
         snprintf(text, bytes, "%s of unnecessary traffic", gmt_format_bytes(time, f->excess_bytes));
     } else if (isnan(f->saving.best_ns) && f->saved_peak_bytes > 0) {
@@ -201,6 +207,9 @@ static void card(struct gmt_text_out *t, const struct gmt_report *r, const struc
         gmt_text_wrap(t, 5, "saving  ", text);
     } else if (f->method != NULL) {
         gmt_text_wrap(t, 5, "saving  ", f->method);
+    }
+    if (f->tried != NULL) {
+        gmt_text_wrap(t, 5, "tried   ", gmt_tried_words(r->arena, r->tried, f->tried));
     }
     if (isfinite(f->saving.best_ns) && f->saved_peak_bytes > 0) {
         gmt_text_wrap(t, 5, "memory  ",

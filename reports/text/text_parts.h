@@ -63,6 +63,8 @@ void gmt_text_findings(struct gmt_text_out *t, const struct gmt_report *report);
 /* The source lines behind a finding. */
 void gmt_text_lines(struct gmt_text_out *t, const struct gmt_report *report,
                     const struct gmt_finding *finding);
+/* What fixes that were tried have gained. */
+void gmt_text_tried(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);

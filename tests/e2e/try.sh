@@ -168,6 +168,24 @@ said predicted "gmanalyze --tried predicted.json $work/traced.db"
 equal "findings of the trace" "GM102 GM102" "$(jq -r '[.tried[0].findings[].rule] | join(" ")' predicted.json)"
 equal "their fingerprints" "$("$GMT_BUILD/bin/gmanalyze" --format json --rule GM102 traced.db | jq -c '[.findings[].fingerprint]')" \
     "$(jq -c '[.tried[0].findings[].fingerprint]' predicted.json)"
+# gmanalyze takes the file for the trace of the same program, and refuses it for another run of it.
+analyzes() {
+    local name=$1 status=$2
+    shift 2
+    run "$name" "$GMT_BUILD/bin/gmanalyze" --calibrate never "$@"
+    equal "$name: exit status" "$status" "$(cat "$name.status")"
+}
+LD_LIBRARY_PATH=$SIM_LIB run traced_same "$gmtrace" -q -o traced_same.db "$client" copies 3
+analyzes beside 0 --tried predicted.json --format json traced_same.db
+equal "findings with what was tried" "pageable-staging tried 2 32.0" \
+    "$(jq -r '[.findings[] | select(.rule == "GM102")][0].tried | "\(.name) \(.state) \(.findings) \(.fixes[0].bytes / 1048576 | tostring + ".0")"' beside.out)"
+analyzes other_run 3 --tried predicted.json traced.db
+said other_run "predicted.json: its fixes were tried on other arguments: 'copies 3', and the trace is of 'copies 0'"
+cp "$client" renamed
+LD_LIBRARY_PATH=$SIM_LIB run traced_renamed "$gmtrace" -q -o traced_renamed.db ./renamed copies 3
+analyzes other_program 3 --tried predicted.json traced_renamed.db
+said other_program 'its fixes were tried on another program: '
+
 # In points of the run, where there are times.
 LD_LIBRARY_PATH=$SIM_LIB run points "$gmtrace" try --turns 6 -o points.plan --trace traced.db GM102 "$client" copies 3
 grep -qE 'predicted .* s: [0-9.]+ % of the run, [0-9.]+ points (more|less) than tried' points.err || fail "no points: $(cat points.err)"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON report (docs/json.md) as the page reads it.
 import type { Snapshot } from './sections/memory/snapshot';
+import type { Tried, TriedResults } from './tried';
 
 export type Severity = 'high' | 'medium' | 'low' | 'note';
 
@@ -128,7 +129,10 @@ export interface Finding {
   /** Its times are of no device that ran it. */
   modelled?: boolean;
   method: string;
-  confidence: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
+  /** How the saving is known, where a fix was tried; and what came of that. */
+  saving_confidence?: 'measured' | 'calibrated' | 'modelled' | 'heuristic';
+  tried?: Tried;
+  confidence: 'proven' | 'measured' | 'calibrated' | 'modelled' | 'heuristic';
   effort: 'small' | 'medium' | 'large';
   /** What to do: the fix without its reasons. Not in reports of versions before; likewise below. */
   action?: string | null;
@@ -258,6 +262,8 @@ export interface Coverage {
   records: CoverageRecords[];
 }
 export interface Report {
+  /** Only where fixes were tried. */
+  tried?: TriedResults;
   tool_version: string;
   trace: string;
   process: {

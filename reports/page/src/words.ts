@@ -52,6 +52,8 @@ export function category(rule: string): string {
 /** How sure the saving is. */
 export function confidence(report: Report, of: Finding['confidence']): string {
   switch (of) {
+    case 'proven':
+      return 'proven: a fix was tried on the program, results are equal, and it gains';
     case 'measured':
       return 'measured: from times of this run';
     case 'calibrated':

@@ -8,6 +8,26 @@ const { certainty, effort, gain, heading, placesNote } = await load('sections/ve
 const { layOut } = await load('sections/verdict/time-bar.tsx');
 const { editorLink, setEditor } = await load('parts/place-link.tsx');
 
+const { applied, compared, gained, judged, offBy } = await load('tried.ts');
+const tried = {
+  name: 'pageable-staging',
+  state: 'proven',
+  why: 'results are equal',
+  difference: null,
+  gain: { low_ns: 260e6, best_ns: 270e6, high_ns: 280e6, share_of_run: 0.142, coverage: 0.97, pairs: 8 },
+  predicted: { low_ns: 200e6, best_ns: 294e6, high_ns: 340e6, share_of_run: 0.155 },
+  points: 1.3,
+  findings: 1,
+  fixes: [
+    {
+      fix: 'pageable-staging',
+      calls: 96,
+      bytes: 2 ** 32,
+      left_bytes: 0,
+      refused: [{ reason: 'too small to gain', calls: 1, bytes: 4096 }],
+    },
+  ],
+};
 const saving = (best_ns, low_ns = best_ns, high_ns = best_ns) => ({ low_ns, best_ns, high_ns, share_of_wall: 0 });
 const report = (changes) => makeReport({ verdict: { wall_ns: 1.73e9, ...changes } });
 
@@ -19,6 +39,31 @@ test('a finding says what it brings, how sure that is, and how much work it is',
   const small = makeFinding({ saving: saving(5e6, 0.9e6, 6e6), confidence: 'modelled', guess: true });
   assert.equal(gain(report(), small), '5.00 ms of 1.73 s');
   assert.equal(certainty(report(), small), 'saves 900 µs to 6.00 ms, modelled, a guess');
+});
+
+test('what was proven stands in place of what is predicted', () => {
+  const proven = { ...tried, findings: 2 };
+  const finding = makeFinding({ saving: saving(176e6, 120e6, 221e6), tried: proven });
+  const with_results = { ...report(), tried: { file: 'try.json', run_ns: 1.9e9, compared: {}, sets: [proven] } };
+  assert.equal(gain(with_results, finding), '1.90 s → 1.63 s, 1.17 ×');
+  assert.equal(certainty(with_results, finding), 'pageable-staging proven to gain 260 to 280 ms, with 1 other');
+  const only_tried = makeFinding({ saving: saving(176e6, 120e6, 221e6), tried: { ...tried, state: 'tried' } });
+  assert.equal(certainty(with_results, only_tried), 'saves 120 to 221 ms, calibrated');
+});
+
+test('a fix that was tried says what it gained, what it was applied to and what it refused', () => {
+  assert.equal(gained(tried), '270 ms (14.2 % of the run), 260 ms to 280 ms with 97.0 % in 8 pairs of runs');
+  assert.equal(gained({ ...tried, gain: null }), 'not timed');
+  assert.equal(judged({ ...tried, findings: 3 }), 'proven: results are equal; for this and 2 others together');
+  assert.equal(judged({ ...tried, state: 'differs', difference: 'standard output differs' }), 'differs: results are equal (standard output differs)');
+  assert.equal(offBy(tried), 'predicted 15.5 % of the run: 1.3 points more than tried');
+  assert.equal(offBy({ ...tried, points: null }), '');
+  assert.deepEqual(applied(tried), [
+    'pageable-staging: applied to 96 calls, 4.00 GiB',
+    'pageable-staging: not applied to 1 call, 4.00 KiB: too small to gain',
+  ]);
+  const of = { calls: 48, bytes: 2 ** 31, unchecked_calls: 1, unchecked_bytes: 4096 };
+  assert.equal(compared({ compared: of }), '48 copies to the host, 2.00 GiB; unchecked: 1 of 49, 4.00 KiB');
 });
 
 test('what has no price says what it has instead', () => {

@@ -5,6 +5,7 @@ import { commonScale, IntervalBar } from '../parts/bars';
 import { CopyButton } from '../parts/copy';
 import { Table, type TableColumn } from '../parts/table';
 import { useChoice } from '../state';
+import { gained, judged } from '../tried';
 import { SeveralPage } from './page';
 import {
   changeText,
@@ -190,6 +191,17 @@ function Half({ name, side }: { name: string; side: Side | null }) {
   );
 }
 
+/** What was predicted, what a fix that was tried gained, and what the changed program did. */
+function Loop({ change: { a, got_ns } }: { change: FindingChange }) {
+  if (a?.tried === undefined) return null;
+  return (
+    <p>
+      Predicted {known(a.saving.best_ns) ? ns(a.saving.best_ns) : 'nothing'}; tried: {a.tried.name} gains {gained(a.tried)};{' '}
+      {judged(a.tried)}; got {known(got_ns) ? ns(got_ns) : 'not known for this alone'}
+    </p>
+  );
+}
+
 function FindingCard({ change }: { change: FindingChange }) {
   const { mark } = STATES.find(({ state }) => state === change.state)!;
   return (
@@ -204,6 +216,7 @@ function FindingCard({ change }: { change: FindingChange }) {
         <Half name="A" side={change.a} />
         <Half name="B" side={change.b} />
       </div>
+      <Loop change={change} />
       <p class="dim">{change.why}</p>
     </article>
   );

@@ -2,6 +2,7 @@
 // What a page over several traces carries in its head: docs/json.md, "The JSON of several traces".
 import { bytes, count, NOTHING, ns, share, known } from '../format';
 import type { Saving, Severity } from '../report';
+import type { Tried } from '../tried';
 
 export type Unit = 'count' | 'bytes' | 'ns';
 export type Verdict = 'same' | 'faster' | 'slower' | 'less' | 'more' | 'unclear';
@@ -36,6 +37,8 @@ export interface Side {
   };
   saving: Saving;
   excess_bytes: number | null;
+  /** Only in A, where a fix for it was tried. */
+  tried?: Tried;
 }
 export interface FigureChange extends Figure {
   a: number | null;
@@ -50,6 +53,8 @@ export interface FindingChange {
   rule: string;
   slug: string;
   title: string;
+  /** By so much B is shorter, where nothing changed but this and what the same fix is for; null: not known. */
+  got_ns?: number | null;
   a: Side | null;
   b: Side | null;
 }

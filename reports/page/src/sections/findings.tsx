@@ -9,6 +9,7 @@ import type { Finding, Joint, Report } from '../report';
 import { clearRange, useRange } from '../range';
 import { setChoices, useChoice } from '../state';
 import { isPrinting, useTheme } from '../theme';
+import { compared, gained, judged } from '../tried';
 import { counted } from '../words';
 import './findings.css';
 import { Card } from './findings/card';
@@ -42,6 +43,24 @@ function Joints({ report }: { report: Report }) {
     <details class="joints">
       <summary>{counted(joints.length, 'kernel')} with several findings: what all fixes together would bring</summary>
       <Table id="j" caption="Kernels with several findings" columns={JOINTS} rows={joints} />
+    </details>
+  );
+}
+
+/** All fixes that were tried on the program, those too that no finding is about. */
+function TriedSets({ report: { tried } }: { report: Report }) {
+  if (tried === undefined) return null;
+  return (
+    <details class="joints">
+      <summary>{counted(tried.sets.length, 'set')} of fixes tried on this program</summary>
+      <ul>
+        {tried.sets.map((one) => (
+          <li key={one.name}>
+            <code>{one.name}</code>: {gained(one)}; {judged(one)}
+          </li>
+        ))}
+      </ul>
+      <p>Compared: {compared(tried)}.</p>
     </details>
   );
 }
@@ -103,7 +122,7 @@ export function Findings({ payload }: SectionProps) {
   const filtering = isFiltering(wish) || range !== null;
   const { open, setOpen, toggle, asked } = useOpen(all, [...findings, ...notes]);
   const [unfolded, setUnfolded] = useState(false);
-  const scale_ns = useMemo(() => commonScale(report.findings.map(({ saving }) => saving)), [report]);
+  const scale_ns = useMemo(() => commonScale(report.findings.flatMap(({ saving, tried }) => (tried?.gain ? [saving, { ...tried.gain, share_of_wall: null }] : [saving]))), [report]);
   const paper = isPrinting();
   const cards = (list: Finding[]) =>
     list.map((finding) => (
@@ -141,7 +160,8 @@ export function Findings({ payload }: SectionProps) {
         </>
       )}
       <div class="cards">{cards(findings)}</div>
-      <Joints report={report} />
+      <TriedSets report={report} />
+          <Joints report={report} />
       {notes.length > 0 && (
         <details
           class="notes"

@@ -56,9 +56,9 @@ export function makePage(recording, ...options) {
 }
 
 /** The page of gmanalyze diff. */
-export function makeDiff(a, b) {
+export function makeDiff(a, b, ...options) {
   const page = join(folder, 'diff.html');
-  gmanalyze('diff', '--calibrate', 'never', unpack(a), unpack(b), '-o', page);
+  gmanalyze('diff', '--calibrate', 'never', unpack(a), unpack(b), '-o', page, ...options);
   return page;
 }
 

@@ -10,6 +10,7 @@ import { Table, type TableColumn } from '../../parts/table';
 import type { Payload } from '../../payload';
 import type { Finding, Part, Report, SourceLine } from '../../report';
 import { formatHash, go } from '../../state';
+import { applied, gained, judged, offBy, type Tried } from '../../tried';
 import { confidence, effort } from '../../words';
 import { lineLabel } from './line-label';
 import { Picture } from './picture';
@@ -25,6 +26,22 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>
+  );
+}
+
+function TriedFacts({ tried }: { tried: Tried }) {
+  const off = offBy(tried);
+  return (
+    <>
+      <Fact name="Tried">
+        {tried.name}: {gained(tried)}
+      </Fact>
+      <Fact name="What came of it">{judged(tried)}</Fact>
+      {off !== '' && <Fact name="Prediction">{off}</Fact>}
+      {applied(tried).map((line) => (
+        <Fact name="Fix">{line}</Fact>
+      ))}
+    </>
   );
 }
 
@@ -85,6 +102,7 @@ function Facts({ finding, report }: { finding: Finding; report: Report }) {
       </Fact>
       {finding.method !== '' && finding.method !== null && <Fact name="How computed">{finding.method}</Fact>}
       <Fact name="Confidence">{confidence(report, finding.confidence)}</Fact>
+      {finding.tried !== undefined && <TriedFacts tried={finding.tried} />}
       <Fact name="Effort">{effort(finding.effort)}</Fact>
       {finding.note && <Fact name="Only a note">{finding.note}</Fact>}
     </dl>

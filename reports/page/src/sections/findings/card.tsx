@@ -21,7 +21,14 @@ function ofRun(part: number | null): string {
 }
 
 function Saving({ finding, scale_ns, software }: { finding: Finding; scale_ns: number; software: boolean }) {
-  const { saving, excess_bytes, saved_peak_bytes, at_most_ns } = finding;
+  const { saving, excess_bytes, saved_peak_bytes, at_most_ns, tried } = finding;
+  if (tried?.state === 'proven' && tried.gain !== null)
+    return (
+      <div class="saving">
+        <b>{ns(tried.gain.best_ns)}</b> <small>{ofRun(tried.gain.share_of_run)}, proven</small>
+        <IntervalBar saving={{ ...tried.gain, share_of_wall: null }} scale_ns={scale_ns} />
+      </div>
+    );
   if (known(saving.best_ns))
     return (
       <div class="saving">

@@ -10,7 +10,11 @@ const SEEN_IN_A_FACTOR = 0.01;
 const EFFORTS: Record<Finding['effort'], string> = { small: '1-2 lines', medium: 'some lines', large: 'restructuring' };
 
 /** "1.73 s → 1.26 s, 1.37 ×"; less than 1 % as "5.31 ms of 1.73 s"; "" where it has no price. */
-export function times({ verdict: { wall_ns } }: Report, { best_ns }: Saving): string {
+export function times({ verdict: { wall_ns } }: Report, saving: Saving): string {
+  return timesOf(wall_ns, saving.best_ns);
+}
+
+function timesOf(wall_ns: number | null, best_ns: number | null): string {
   if (!known(best_ns) || best_ns <= 0 || !known(wall_ns) || wall_ns <= 0) return '';
   const left = wall_ns - best_ns;
   if (best_ns < SEEN_IN_A_FACTOR * wall_ns || left <= 0) return `${ns(best_ns)} of ${ns(wall_ns)}`;
@@ -18,7 +22,8 @@ export function times({ verdict: { wall_ns } }: Report, { best_ns }: Saving): st
 }
 
 /** The same of a finding, with what it has in place of a price. */
-export function gain(report: Report, { saving, saved_peak_bytes, at_most_ns, excess_bytes }: Finding): string {
+export function gain(report: Report, { saving, saved_peak_bytes, at_most_ns, excess_bytes, tried }: Finding): string {
+  if (tried?.state === 'proven') return timesOf(report.tried?.run_ns ?? null, tried.gain?.best_ns ?? null);
   const text = times(report, saving);
   if (text !== '') return text;
   const forDevice = modelledFor(report);
@@ -28,16 +33,26 @@ export function gain(report: Report, { saving, saved_peak_bytes, at_most_ns, exc
   return known(excess_bytes) && excess_bytes > 0 ? `${bytes(excess_bytes)} unnecessary` : '';
 }
 
-/** "saves 120 to 221 ms, modelled" */
-export function certainty(report: Report, { saving: { low_ns, best_ns, high_ns }, confidence, guess }: Finding): string {
-  if (!known(best_ns) || best_ns <= 0) return '';
+/** "120 to 221 ms": the unit once where it is that of both. */
+function interval(low_ns: number | null, high_ns: number | null): string {
   const [low, high] = [ns(low_ns), ns(high_ns)];
   const unit = / .*$/.exec(high)?.[0] ?? '';
-  const short = unit !== '' && low.endsWith(unit) ? low.slice(0, -unit.length) : low;
+  return `${unit !== '' && low.endsWith(unit) ? low.slice(0, -unit.length) : low} to ${high}`;
+}
+
+/** "saves 120 to 221 ms, modelled" */
+export function certainty(report: Report, { saving: { low_ns, best_ns, high_ns }, confidence, guess, tried }: Finding): string {
+  if (tried?.state === 'proven' && tried.gain !== null) {
+    const others = tried.findings - 1;
+    const beside = others > 0 ? `, with ${others} other${others === 1 ? '' : 's'}` : '';
+    return `${tried.name} proven to gain ${interval(tried.gain.low_ns, tried.gain.high_ns)}${beside}`;
+  }
+  if (!known(best_ns) || best_ns <= 0) return '';
+  const between = interval(low_ns, high_ns);
   if (report.verdict.modelled === true)
-    return `${short} to ${high}, modelled from exact counts${guess === true ? ', a guess' : ''}`;
+    return `${between}, modelled from exact counts${guess === true ? ', a guess' : ''}`;
   const elsewhere = confidence === 'calibrated' && report.device_model.match === 'another board';
-  return `saves ${short} to ${high}, ${confidence}${elsewhere ? ' on another device' : ''}${guess === true ? ', a guess' : ''}`;
+  return `saves ${between}, ${confidence}${elsewhere ? ' on another device' : ''}${guess === true ? ', a guess' : ''}`;
 }
 
 export function effort({ effort: name }: Finding): string {
