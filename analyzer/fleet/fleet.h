@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ranks of a job, step by step, and which of them is odd. */
+#ifndef GMT_ANALYZER_FLEET_FLEET_H
+#define GMT_ANALYZER_FLEET_FLEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum gmt_fleet_cause {
+#define GMT_FLEET_CAUSE(NAME, word, what) GMT_FLEET_CAUSE_##NAME,
+#include "analyzer/fleet/causes.def"
+#undef GMT_FLEET_CAUSE
+    GMT_FLEET_CAUSES
+};
+
+enum gmt_fleet_measure {
+#define GMT_FLEET_MEASURE(NAME, name, unit, CAUSE, side, floor_of, floor, what) GMT_FLEET_##NAME,
+#include "analyzer/fleet/measures.def"
+#undef GMT_FLEET_MEASURE
+    GMT_FLEET_MEASURES
+};
+
+enum gmt_fleet_unit {
+    GMT_FLEET_UNIT_NS,
+    GMT_FLEET_UNIT_BYTES,
+    GMT_FLEET_UNIT_COUNT,
+    GMT_FLEET_UNIT_RATE, /* ns per 10^6 bytes */
+};
+enum gmt_fleet_side { GMT_FLEET_HIGHER, GMT_FLEET_LOWER, GMT_FLEET_EITHER };
+enum gmt_fleet_floor { GMT_FLEET_OF_STEP, GMT_FLEET_OF_SELF };
+
+struct gmt_fleet_measure_row {
+    const char *name, *what;
+    enum gmt_fleet_unit unit;
+    enum gmt_fleet_cause cause;
+    enum gmt_fleet_side side;
+    enum gmt_fleet_floor floor_of;
+    double floor;
+};
+extern const struct gmt_fleet_measure_row gmt_fleet_measure_rows[GMT_FLEET_MEASURES];
+extern const struct gmt_fleet_cause_row {
+    const char *word, *what;
+} gmt_fleet_cause_rows[GMT_FLEET_CAUSES];
+
+/* A collective, as this rank saw it. */
+struct gmt_fleet_collective {
+    uint64_t key;     /* hash of what those have in common that are counted together */
+    int64_t position; /* among those of the key: the same one has the same position in all ranks */
+    int64_t end_ns;   /* wall clock of this rank's host */
+};
+
+/* What is the same for all steps of a rank, and an odd one differs by. */
+enum gmt_fleet_trait {
+    GMT_FLEET_DEVICE,
+    GMT_FLEET_DRIVER,
+    GMT_FLEET_TOOL, /* gmtrace's version */
+    GMT_FLEET_TRAITS
+};
+
+/* One trace. Strings and arrays belong to whoever filled it in. */
+struct gmt_fleet_rank {
+    const char *trace, *rank, *host; /* file; "3"; NULL: unknown */
+    const char *traits[GMT_FLEET_TRAITS];
+    const char *trouble; /* why it is not compared; NULL: it is */
+    const char *remark;  /* what it lacks; NULL: nothing */
+    size_t first_step,
+        step_count; /* number of the first one: steps of one number are one step of the job */
+    double *values; /* [step - first_step][measure]; NAN: not measured */
+    struct gmt_fleet_collective *collectives; /* by key and position */
+    size_t collective_count;
+    bool has_wall_clock; /* else no collective of it has a time that others' have, too */
+    bool
+        has_device_times; /* else host and collective_ns are of the host: comparable among such ranks only */
+};
+
+struct gmt_fleet {
+    struct gmt_fleet_rank *ranks;
+    size_t count;
+};
+
+#endif
