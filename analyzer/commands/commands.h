@@ -74,6 +74,7 @@ bool gmt_command_memory_short(const char *subject);
 int gmt_command_analyze(int argc, char **argv);
 int gmt_command_fixes(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);
+int gmt_command_fleet(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
 int gmt_command_lines(int argc, char **argv);

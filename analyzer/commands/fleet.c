@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* gmanalyze fleet: the traces of all ranks of a job, and which of them is odd. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyzer/commands/commands.h"
+#include "analyzer/commands/fleet_write.h"
+#include "analyzer/fleet/folder.h"
+#include "libtrace/base/printable.h"
+
+/* In the order of the words of --format. */
+static void (*const writers[])(const struct gmt_fleet_view *view) = {gmt_fleet_text,
+                                                                     gmt_fleet_json};
+
+struct fleet_options {
+    const char *folder, *against;
+    int format;
+    size_t top;
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+    struct fleet_options *options = state->input;
+    char *end = NULL;
+
+    switch (key) {
+    case GMT_KEY_fleet_format: options->format = gmt_command_choice(state, key, argument); return 0;
+    case GMT_KEY_fleet_against: options->against = argument; return 0;
+    case GMT_KEY_fleet_top:
+        options->top = strtoul(argument, &end, 10);
+        if (end == argument || *end != '\0' || argument[0] == '-') {
+            gmt_command_wrong(state, "--top: '%s' is no count", argument);
+        }
+        return 0;
+    case ARGP_KEY_ARG:
+        if (options->folder != NULL) {
+            gmt_command_wrong(state, "one folder at a time: '%s'", argument);
+        }
+        options->folder = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (options->folder == NULL) {
+            argp_error(state, "no folder given");
+        }
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+size_t gmt_fleet_hosts(const struct gmt_fleet *fleet)
+{
+    size_t hosts = 0;
+
+    for (size_t r = 0; r < fleet->count; r++) {
+        const struct gmt_fleet_rank *rank = &fleet->ranks[r];
+        size_t earlier = 0;
+
+        while (earlier < r && (fleet->ranks[earlier].host == NULL || rank->host == NULL ||
+                               strcmp(fleet->ranks[earlier].host, rank->host) != 0)) {
+            earlier++;
+        }
+        hosts += rank->host != NULL && earlier == r;
+    }
+    return hosts;
+}
+
+const char *gmt_fleet_trait_word(int trait)
+{
+    static const char *const words[GMT_FLEET_TRAITS] = {
+        [GMT_FLEET_DEVICE] = "device", [GMT_FLEET_DRIVER] = "driver", [GMT_FLEET_TOOL] = "gmtrace"};
+
+    return trait >= 0 && trait < GMT_FLEET_TRAITS ? words[trait] : NULL;
+}
+
+/* Says what is wrong with a folder. 0 stays 0. */
+static int complain(const char *folder, int rc)
+{
+    if (rc != 0) {
+        gmt_say(stderr, "gmanalyze: %s: %s\n", folder,
+                rc == -ENOENT    ? "there is no trace in it: no file whose name ends in .db"
+                : rc == -ENOTDIR ? strerror(ENOTDIR)
+                                 : gmt_command_reason(rc));
+    }
+    return rc;
+}
+
+static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
+{
+    int rc = gmt_fleet_read_folder(&view->fleet, view->folder, arena);
+
+    if (rc == 0) {
+        rc = gmt_fleet_clocks_fill(&view->clocks, &view->fleet, GMT_FLEET_CLOCK_ALARMS, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);
+    }
+    return complain(view->folder, rc == 0 && arena->failed ? -ENOMEM : rc);
+}
+
+static int look_back(struct gmt_fleet_view *view, struct gmt_arena *arena)
+{
+    struct gmt_fleet before;
+    struct gmt_fleet_result result;
+    int rc = gmt_fleet_read_folder(&before, view->against, arena);
+
+    if (rc == 0) {
+        rc = gmt_fleet_detect(&result, &before, NULL, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_against(&view->changes, &before, &result, &view->fleet, &view->result);
+    }
+    return complain(view->against, rc == 0 && arena->failed ? -ENOMEM : rc);
+}
+
+int gmt_command_fleet(int argc, char **argv)
+{
+    static const char doc[] =
+        "Every NAME.db in DIR is the trace of one rank. Compared are their sums over steps, which "
+        "gmtrace --aggregate records. A rank is odd where what the others differ by among "
+        "themselves does not explain what it differs by. Exits with 3 when no rank could be "
+        "compared.";
+    struct fleet_options options = {.top = 10};
+    struct gmt_arena arena = {0};
+
+    gmt_command_parse(GMT_COMMAND_FLEET, parse_option, doc, argc, argv, &options);
+    struct gmt_fleet_view view = {
+        .folder = options.folder, .against = options.against, .top = options.top};
+    int rc = look(&view, &arena);
+    if (rc == 0 && view.against != NULL) {
+        rc = look_back(&view, &arena);
+    }
+    int status = rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    if (status == GMT_EXIT_OK) {
+        writers[options.format](&view);
+        status = gmt_command_memory_short(options.folder) || view.result.compared == 0
+                     ? GMT_EXIT_UNREADABLE
+                     : GMT_EXIT_OK;
+    }
+    if (fflush(stdout) != 0) {
+        gmt_say(stderr, "gmanalyze: standard output: %s\n", strerror(errno));
+        status = GMT_EXIT_UNREADABLE;
+    }
+    gmt_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One screen about a fleet. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyzer/commands/fleet_write.h"
+#include "libtrace/base/format.h"
+#include "libtrace/base/printable.h"
+
+static const char *value_text(char *text, enum gmt_fleet_unit unit, double value)
+{
+    switch (unit) {
+    case GMT_FLEET_UNIT_NS: return gmt_format_ns(text, value);
+    case GMT_FLEET_UNIT_BYTES: return gmt_format_bytes(text, value);
+    case GMT_FLEET_UNIT_COUNT:
+        return gmt_format_decimal(text, value, value == floor(value) ? 0 : 1);
+    /* As the rate that it is: bytes per second. */
+    case GMT_FLEET_UNIT_RATE: return gmt_format_rate(text, value > 0 ? 1e15 / value : NAN);
+    }
+    return "";
+}
+
+static const char *name_of(const struct gmt_fleet_rank *rank)
+{
+    return rank->rank != NULL ? rank->rank : "?";
+}
+
+static void print_head(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_result *result = &view->result;
+    char step[GMT_FORMAT_BYTES];
+    size_t hosts = gmt_fleet_hosts(&view->fleet);
+
+    gmt_say(stdout, "%zu of %zu ranks compared, on %zu host%s", result->compared, view->fleet.count,
+            hosts, hosts == 1 ? "" : "s");
+    if (result->step_count > 0) {
+        gmt_say(stdout, "; %zu steps of %s", result->step_count,
+                gmt_format_ns(step, result->spread[GMT_FLEET_STEP].median));
+    }
+    gmt_say(stdout, "\n");
+    if (result->compared < 2) {
+        gmt_say(stdout, "There are no two ranks to be compared.\n");
+    } else if (result->step_count < GMT_FLEET_LEAST_STEPS) {
+        gmt_say(stdout,
+                "Fewer than %d steps are common to half of the ranks: only versions and clocks are "
+                "compared.\n",
+                GMT_FLEET_LEAST_STEPS);
+    } else if (result->few_ranks) {
+        gmt_say(stdout, "So few ranks show no spread of their own: what is odd among them is what "
+                        "persists over the steps.\n");
+    }
+}
+
+static void print_difference(const struct gmt_fleet_view *view,
+                             const struct gmt_fleet_difference *difference)
+{
+    const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[difference->measure];
+    const struct gmt_fleet_result *result = &view->result;
+    char own[GMT_FORMAT_BYTES], usual[GMT_FORMAT_BYTES];
+    bool whole = difference->first_step == result->first_step &&
+                 difference->last_step == result->first_step + result->step_count - 1;
+
+    gmt_say(stdout, "    %s: %s", row->what, value_text(own, row->unit, difference->value));
+    gmt_say(stdout,
+            row->cause == GMT_FLEET_CAUSE_LEAK ? " per step, of the others %s" : ", usual are %s",
+            value_text(usual, row->unit, difference->middle));
+    if (isinf(difference->score)) {
+        gmt_say(stdout, " (the others are equal)");
+    } else {
+        gmt_say(stdout, " (%.1f standard %s, odd from %.1f)", fabs(difference->score),
+                result->few_ranks ? "errors over the steps" : "deviations of the others",
+                difference->limit);
+    }
+    if (!whole) {
+        gmt_say(stdout, ", steps %zu to %zu", difference->first_step + 1,
+                difference->last_step + 1);
+    }
+    gmt_say(stdout, "\n");
+}
+
+static void print_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_odd *odd)
+{
+    const struct gmt_fleet_rank *rank = &view->fleet.ranks[odd->rank];
+    double step = view->result.spread[GMT_FLEET_STEP].median;
+    char time[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
+
+    gmt_say(stdout, "  rank %s on %s: %s\n", name_of(rank),
+            rank->host != NULL ? rank->host : "an unknown host",
+            gmt_fleet_cause_rows[odd->cause].what);
+    if (odd->waited_ns > 0) {
+        gmt_say(stdout, "    the others wait %s of each step for it",
+                gmt_format_ns(time, odd->waited_ns));
+        gmt_say(stdout, step > 0 ? " (%.1f %%)\n" : "\n", odd->waited_ns / step * 100);
+    }
+    if (odd->trait >= 0) {
+        gmt_say(stdout, "    %s %s, the others have %s\n", gmt_fleet_trait_word(odd->trait),
+                rank->traits[odd->trait], odd->usual);
+    }
+    if (odd->clock_ns != 0) {
+        gmt_say(stdout, "    its clock is %s %s, ± %s\n", gmt_format_ns(time, fabs(odd->clock_ns)),
+                odd->clock_ns > 0 ? "behind" : "ahead", gmt_format_ns(error, odd->clock_error_ns));
+    }
+    for (size_t i = 0; i < odd->difference_count; i++) {
+        if (odd->differences[i].measure != GMT_FLEET_COLLECTIVES || odd->difference_count == 1) {
+            print_difference(view, &odd->differences[i]);
+        }
+    }
+    gmt_say(stdout, "    %s\n", rank->trace);
+}
+
+static void print_all_odd(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_result *result = &view->result;
+    size_t shown = view->top > 0 && view->top < result->odd_count ? view->top : result->odd_count;
+
+    if (result->compared < 2) {
+        return;
+    }
+    gmt_say(stdout, "\n%zu odd rank%s (of fleets without one, %.0f %% would show one)\n",
+            result->odd_count, result->odd_count == 1 ? "" : "s", result->false_alarms * 100);
+    for (size_t i = 0; i < shown; i++) {
+        print_odd(view, &result->odd[i]);
+    }
+    if (shown < result->odd_count) {
+        gmt_say(stdout, "  and %zu more: --top 0\n", result->odd_count - shown);
+    }
+}
+
+static void print_spread(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_result *result = &view->result;
+
+    if (result->compared < 2 || result->step_count == 0) {
+        return;
+    }
+    gmt_say(stdout,
+            "\nPer step, medians of each rank%*s least (rank)      median        most (rank)\n", 21,
+            "");
+    for (int m = 0; m < GMT_FLEET_MEASURES; m++) {
+        const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[m];
+        const struct gmt_fleet_spread *spread = &result->spread[m];
+        char least[GMT_FORMAT_BYTES], median[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+        const char *what = row->cause == GMT_FLEET_CAUSE_LEAK ? "live device memory" : row->what;
+
+        if (isnan(spread->median) || spread->most == 0) {
+            continue;
+        }
+        const char *comma = strchr(what, ',');
+        int width = comma != NULL && m == GMT_FLEET_COLLECTIVES ? (int)(comma - what)
+                                                                : (int)strlen(what);
+        gmt_say(stdout, "  %.*s%*s %10s %-7.7s %10s  %10s %.7s\n", width, what,
+                width < 46 ? 46 - width : 0, "", value_text(least, row->unit, spread->least),
+                name_of(&view->fleet.ranks[spread->least_rank]),
+                value_text(median, row->unit, spread->median),
+                value_text(most, row->unit, spread->most),
+                name_of(&view->fleet.ranks[spread->most_rank]));
+    }
+}
+
+static void print_changes(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_changes *changes = &view->changes;
+
+    if (view->against == NULL) {
+        return;
+    }
+    gmt_say(stdout, "\nSince %s, by %zu ranks of both\n", view->against, changes->paired);
+    if (changes->needed > changes->paired) {
+        gmt_say(stdout, "  too few to tell a change from chance\n");
+    } else if (changes->count == 0) {
+        gmt_say(stdout, "  nothing changed that is worth a line in %zu ranks or more\n",
+                changes->needed);
+    }
+    for (size_t i = 0; i < changes->count; i++) {
+        const struct gmt_fleet_change *change = &changes->changes[i];
+        const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[change->measure];
+        char before[GMT_FORMAT_BYTES], after[GMT_FORMAT_BYTES];
+
+        gmt_say(stdout, "  %s: %s, before %s, in %zu ranks\n",
+                row->cause == GMT_FLEET_CAUSE_LEAK ? "live device memory" : row->what,
+                value_text(after, row->unit, change->after),
+                value_text(before, row->unit, change->before),
+                change->more > change->less ? change->more : change->less);
+    }
+}
+
+static void print_clocks(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_clocks *clocks = &view->clocks;
+    double largest = 0, error = 0;
+    size_t corrected = 0;
+    char one[GMT_FORMAT_BYTES], two[GMT_FORMAT_BYTES], matched[GMT_FORMAT_BYTES],
+        ambiguous[GMT_FORMAT_BYTES];
+
+    for (size_t r = 0; r < view->fleet.count; r++) {
+        const struct gmt_fleet_clock *clock = &clocks->ranks[r];
+
+        if (clock->confidence != GMT_FLEET_NO_MATCH) {
+            corrected++;
+            largest = fmax(largest, fabs(clock->offset_ns));
+            error = fmax(error, clock->error_ns);
+        }
+    }
+    if (corrected == 0) {
+        gmt_say(stdout, "\nClocks: no collectives to compare them by\n");
+        return;
+    }
+    gmt_say(stdout,
+            "\nClocks: %zu ranks compared by %s collectives, %s ambiguous ones left out; furthest "
+            "%s off, error ± %s at most\n",
+            corrected, gmt_format_count(matched, (double)clocks->matched),
+            gmt_format_count(ambiguous, (double)clocks->ambiguous), gmt_format_ns(one, largest),
+            gmt_format_ns(two, error));
+}
+
+static void print_left_out(const struct gmt_fleet_view *view)
+{
+    size_t count = 0;
+
+    for (size_t r = 0; r < view->fleet.count; r++) {
+        const struct gmt_fleet_rank *rank = &view->fleet.ranks[r];
+        const char *what = rank->trouble != NULL ? rank->trouble : rank->remark;
+
+        if (what == NULL) {
+            continue;
+        }
+        if (count == 0) {
+            gmt_say(stdout, "\nNot compared, or in part\n");
+        }
+        if (view->top == 0 || count < view->top) {
+            gmt_say(stdout, "  rank %s, %s: %s\n", name_of(rank), rank->trace, what);
+        }
+        count++;
+    }
+    if (view->top > 0 && count > view->top) {
+        gmt_say(stdout, "  and %zu more: --top 0\n", count - view->top);
+    }
+}
+
+void gmt_fleet_text(const struct gmt_fleet_view *view)
+{
+    print_head(view);
+    print_all_odd(view);
+    print_spread(view);
+    print_changes(view);
+    print_clocks(view);
+    print_left_out(view);
+}

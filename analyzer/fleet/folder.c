@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the traces of a folder, one process each. */
+#include "analyzer/fleet/folder.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analyzer/base/exit_codes.h"
+#include "analyzer/fleet/rank_stream.h"
+#include "analyzer/fleet/read.h"
+#include "analyzer/trace/open.h"
+#include "libtrace/store/db/guard.h"
+
+/* Folders inside of folders. */
+enum { DEPTH_MOST = 4 };
+
+struct reader {
+    pid_t pid;
+    FILE *from; /* NULL: was not started */
+};
+
+/* ---- the files -------------------------------------------------------------------------------- */
+
+static bool is_trace(const FTSENT *entry)
+{
+    size_t length = entry->fts_namelen;
+
+    return entry->fts_info == FTS_F && length > 3 &&
+           strcmp(entry->fts_name + length - 3, ".db") == 0 && entry->fts_name[0] != '.';
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static int list(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+{
+    char *path = gmt_arena_copy(arena, folder);
+    char *roots[] = {path, NULL};
+    FTS *tree = path != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+    int rc = tree != NULL ? 0 : -errno;
+
+    for (FTSENT *entry; rc == 0 && (entry = fts_read(tree)) != NULL;) {
+        if (entry->fts_level == 0 && entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
+            rc = entry->fts_errno != 0 ? -entry->fts_errno : -ENOTDIR;
+        } else if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
+                   (entry->fts_level > DEPTH_MOST || entry->fts_name[0] == '.')) {
+            fts_set(tree, entry, FTS_SKIP);
+        } else if (is_trace(entry)) {
+            struct gmt_fleet_rank *rank = GMT_PUSH(arena, fleet->ranks, fleet->count);
+
+            if (rank == NULL) {
+                rc = -ENOMEM;
+                break;
+            }
+            rank->trace = gmt_arena_copy(arena, entry->fts_path);
+        }
+    }
+    if (tree != NULL) {
+        fts_close(tree);
+    }
+    return rc == 0 && fleet->count == 0 ? -ENOENT : rc;
+}
+
+/* ---- one of them ------------------------------------------------------------------------------ */
+
+/* In a process of its own. */
+static int read_one(const char *trace, FILE *to)
+{
+    struct gmt_arena arena = {0};
+    struct gmt_fleet_rank rank = {.trace = trace};
+    sqlite3 *db = NULL;
+    char message[4096];
+    int rc = gmt_open_trace(trace, &db, message, sizeof(message));
+
+    if (rc != 0) {
+        /* The message begins with the file's name, which the rank has. */
+        size_t name = strlen(trace);
+        bool named = strncmp(message, trace, name) == 0 && strncmp(message + name, ": ", 2) == 0;
+
+        rank.trouble = gmt_arena_copy(&arena, message + (named ? name + 2 : 0));
+    } else {
+        rc = gmt_fleet_read(&rank, db, &arena);
+        if (rc != 0) {
+            rank.trouble = gmt_arena_copy(&arena,
+                                          rc == -ENOMEM ? strerror(ENOMEM) : gmt_guard_reason(db));
+        }
+    }
+    if (rank.trouble != NULL) {
+        rank.step_count = rank.collective_count = 0;
+    }
+    rc = gmt_fleet_rank_send(&rank, to);
+    sqlite3_close(db);
+    gmt_arena_free(&arena);
+    return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+}
+
+static void start(struct reader *reader, const char *trace)
+{
+    pid_t parent = getpid();
+    int ends[2];
+
+    *reader = (struct reader){0};
+    if (pipe(ends) != 0) {
+        return;
+    }
+    fflush(NULL);
+    reader->pid = fork();
+    if (reader->pid == 0) {
+        close(ends[0]);
+        FILE *to = fdopen(ends[1], "w");
+        bool orphan = prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
+
+        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, to));
+    }
+    close(ends[1]);
+    reader->from = reader->pid > 0 ? fdopen(ends[0], "r") : NULL;
+    if (reader->from == NULL) {
+        close(ends[0]);
+    }
+}
+
+static int finish(struct reader *reader, struct gmt_fleet_rank *rank, struct gmt_arena *arena)
+{
+    const char *trace = rank->trace;
+    int status = 0;
+    int rc = reader->from != NULL ? gmt_fleet_rank_receive(rank, reader->from, arena) : -EIO;
+
+    if (reader->from != NULL) {
+        fclose(reader->from);
+    }
+    while (reader->pid > 0 && waitpid(reader->pid, &status, 0) < 0 && errno == EINTR) {
+    }
+    if (rc != 0) {
+        *rank = (struct gmt_fleet_rank){.trace = trace};
+        rank->trouble = reader->pid > 0 && WIFSIGNALED(status)
+                            ? gmt_arena_text(arena, "reading it ended with: %s",
+                                             strsignal(WTERMSIG(status)))
+                            : "it could not be read";
+    }
+    return rc == -ENOMEM ? rc : 0;
+}
+
+/* ---- all of them ------------------------------------------------------------------------------ */
+
+/* "10" is behind "9"; what is no number, or missing, behind all numbers. */
+static double number_of(const char *rank)
+{
+    char *end = NULL;
+    double number = rank != NULL ? strtod(rank, &end) : NAN;
+
+    return rank == NULL || end == rank || *end != '\0' || isnan(number) ? INFINITY : number;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const struct gmt_fleet_rank *x = a, *y = b;
+    double p = number_of(x->rank), q = number_of(y->rank);
+
+    return p < q ? -1 : p > q ? 1 : strcmp(x->trace, y->trace);
+}
+
+void gmt_fleet_settle(struct gmt_fleet *fleet)
+{
+    bool some = false;
+
+    for (size_t r = 0; r < fleet->count; r++) {
+        some = some || fleet->ranks[r].has_device_times;
+    }
+    for (size_t r = 0; r < fleet->count && some; r++) {
+        struct gmt_fleet_rank *rank = &fleet->ranks[r];
+
+        if (rank->trouble != NULL || rank->has_device_times) {
+            continue;
+        }
+        rank->remark = "it has no times of its device";
+        for (size_t s = 0; s < rank->step_count; s++) {
+            rank->values[s * GMT_FLEET_MEASURES + GMT_FLEET_HOST] = NAN;
+            rank->values[s * GMT_FLEET_MEASURES + GMT_FLEET_COLLECTIVES] = NAN;
+        }
+    }
+}
+
+int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t ahead = processors > 0 ? (size_t)processors : 1;
+    struct reader *readers = NULL;
+
+    *fleet = (struct gmt_fleet){0};
+    int rc = list(fleet, folder, arena);
+    if (rc != 0) {
+        return rc;
+    }
+    readers = calloc(fleet->count, sizeof(*readers));
+    if (readers == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t r = 0; r < fleet->count + ahead; r++) {
+        if (r < fleet->count) {
+            start(&readers[r], fleet->ranks[r].trace);
+        }
+        if (r >= ahead) {
+            int result = finish(&readers[r - ahead], &fleet->ranks[r - ahead], arena);
+
+            rc = rc != 0 ? rc : result;
+        }
+    }
+    free(readers);
+    qsort(fleet->ranks, fleet->count, sizeof(*fleet->ranks), by_number);
+    gmt_fleet_settle(fleet);
+    return rc;
+}

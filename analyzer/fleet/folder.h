@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All traces of a folder, as a fleet. */
+#ifndef GMT_ANALYZER_FLEET_FOLDER_H
+#define GMT_ANALYZER_FLEET_FOLDER_H
+
+#include "analyzer/fleet/fleet.h"
+#include "libtrace/base/arena.h"
+
+/*
+ * Reads every NAME.db in the folder and in those inside of it, each in a process of its own, several at a time: a damaged
+ * trace costs only itself, and becomes a rank with trouble. Ranks come in the order of their numbers. What is no trace
+ * at all is a rank, too. Everything is the arena's. 0 or negative errno; -ENOENT: there is no NAME.db.
+ */
+int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena);
+
+/*
+ * Makes ranks comparable: where some have times of the device, what others have of the host in their place becomes
+ * unknown, and they are remarked on.
+ */
+void gmt_fleet_settle(struct gmt_fleet *fleet);
+
+#endif
