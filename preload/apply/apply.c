@@ -15,6 +15,7 @@
 #include "libtrace/record/clock.h"
 #include "preload/apply/blocks.h"
 #include "preload/apply/calls.h"
+#include "preload/apply/gather.h"
 #include "preload/apply/settings.h"
 #include "preload/apply/state.h"
 
@@ -96,7 +97,6 @@ static void install_caches(void)
     if (!(of_blocks || of_pinned) || !gmt_blocks_make()) {
         return;
     }
-    gmt_apply_install_contexts();
     gmt_apply_install_shown();
     if (of_blocks) {
         gmt_apply_install_block_cache();
@@ -132,11 +132,15 @@ void gmt_apply_start(void)
     if (gmt_apply_on[GMT_FIX_CARVE_OUT]) {
         gmt_apply_install_launches();
     }
+    if (count != 0) {
+        gmt_apply_install_contexts();
+    }
     install_caches();
     if (gmt_apply_watches) {
         gmt_apply_install_watch();
         gmt_apply_note_identity();
     }
+    gmt_gather_start(gmt_apply_is_copy); /* the last: it sees each call before the others do */
     if (!is_try) {
         say(count != 0 ? "gmtrace: applies %s to this program, by '%s'; nothing is recorded\n"
                        : "gmtrace: %s'%s' has no proven fix; the program runs as it is\n",

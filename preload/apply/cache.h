@@ -47,6 +47,8 @@ void gmt_cache_let_begin(void);
 
 /* Is it the only context of the process? */
 bool gmt_contexts_is_only(CUcontext context);
+/* Is it one that the program has created, and no primary one? */
+bool gmt_contexts_is_created(CUcontext context);
 void gmt_contexts_destroyed(CUcontext context);
 
 #endif

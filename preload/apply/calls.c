@@ -7,6 +7,7 @@
 #include "libtrace/threads/cancellation.h"
 #include "preload/apply/cache.h"
 #include "preload/apply/copy.h"
+#include "preload/apply/gather.h"
 #include "preload/apply/state.h"
 
 /* The driver's own. */
@@ -25,6 +26,7 @@ struct replaced {
 static CUresult run_copy(struct gmt_copy *copy)
 {
     CUresult result = CUDA_SUCCESS;
+    uint64_t count = 0;
     if (is_inside) {
         return copy->pass(copy, 0);
     }
@@ -32,10 +34,13 @@ static CUresult run_copy(struct gmt_copy *copy)
     struct gmt_cancellation of_program = gmt_cancellation_hold();
     gmt_cache_named(copy->dst);
     gmt_cache_named(copy->src);
-    if (!gmt_apply_on[GMT_FIX_PAGEABLE_STAGING] || !gmt_staging_copy(copy, &result)) {
-        gmt_cancellation_allow(of_program);
-        result = copy->pass(copy, 0);
-        of_program = gmt_cancellation_hold();
+    if (!gmt_gather_copy(copy, &result, &count)) {
+        if (!gmt_apply_on[GMT_FIX_PAGEABLE_STAGING] || !gmt_staging_copy(copy, &result)) {
+            gmt_cancellation_allow(of_program);
+            result = copy->pass(copy, 0);
+            of_program = gmt_cancellation_hold();
+        }
+        gmt_gather_passed(copy, result, count);
     }
     if (gmt_apply_watches && result == CUDA_SUCCESS && !gmt_apply_is_forked()) {
         gmt_downloads_note(copy);
@@ -94,6 +99,7 @@ COPY_ASYNC(cuMemcpyAsync_ptsz, GMT_COPY_UNKNOWN, CUdeviceptr, CUdeviceptr, OWN)
     { \
         atomic_fetch_add(&gmt_apply_captures, 1); \
         gmt_cache_let_begin(); \
+        gmt_gather_let_begin(); \
         CUresult result = ((CUresult(*) PARAMETERS)real[GMT_HOOK_##SYMBOL])ARGUMENTS; \
         if (result != CUDA_SUCCESS) { \
             atomic_fetch_sub(&gmt_apply_captures, 1); \
@@ -141,6 +147,7 @@ END(cuStreamEndCapture_ptsz, OWN)
     { \
         gmt_staging_context_ends(context, 0); \
         gmt_cache_context_ends(); \
+        gmt_gather_context_ends(context, 0); \
         CUresult result = ((CUresult(*)(CUcontext))real[GMT_HOOK_##SYMBOL])(context); \
         if (result == CUDA_SUCCESS) { \
             gmt_contexts_destroyed(context); \
@@ -152,6 +159,7 @@ END(cuStreamEndCapture_ptsz, OWN)
     { \
         gmt_staging_context_ends(NULL, device); \
         gmt_cache_context_ends(); \
+        gmt_gather_context_ends(NULL, device); \
         return ((CUresult(*)(CUdevice))real[GMT_HOOK_##SYMBOL])(device); \
     }
 /* The last release of a primary context destroys it. */
@@ -166,6 +174,7 @@ END(cuStreamEndCapture_ptsz, OWN)
             active == 0) { \
             gmt_staging_context_ends(NULL, device); \
             gmt_cache_context_ended(); \
+            gmt_gather_context_ends(NULL, device); \
         } \
         return result; \
     }
@@ -182,6 +191,7 @@ RELEASE(cuDevicePrimaryCtxRelease_v2)
     { \
         GMT_HOOK_##SYMBOL, (void *)apply_##SYMBOL \
     }
+/* Copies come first. */
 static const struct replaced replaced[] = {
     REPLACED(cuMemcpyHtoD_v2),
     REPLACED(cuMemcpyHtoD_v2_ptds),
@@ -210,6 +220,16 @@ static const struct replaced replaced[] = {
     REPLACED(cuDevicePrimaryCtxRelease),
     REPLACED(cuDevicePrimaryCtxRelease_v2),
 };
+
+bool gmt_apply_is_copy(enum gmt_hook_id id)
+{
+    for (size_t i = 0; replaced[i].id != GMT_HOOK_cuStreamBeginCapture; i++) {
+        if (replaced[i].id == id) {
+            return true;
+        }
+    }
+    return false;
+}
 
 void gmt_apply_install(void)
 {

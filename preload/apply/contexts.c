@@ -59,13 +59,19 @@ static unsigned primary_count(void)
     return active_count;
 }
 
+bool gmt_contexts_is_created(CUcontext context)
+{
+    bool is_created = false;
+    for (unsigned i = 0; i < MOST_CREATED; i++) {
+        is_created = is_created || atomic_load(&created[i]) == context;
+    }
+    return is_created;
+}
+
 bool gmt_contexts_is_only(CUcontext context)
 {
     unsigned count = atomic_load(&created_count);
-    bool is_created = false;
-    for (unsigned i = 0; i < MOST_CREATED && count != 0; i++) {
-        is_created = is_created || atomic_load(&created[i]) == context;
-    }
+    bool is_created = count != 0 && gmt_contexts_is_created(context);
     return count + primary_count() == 1 && is_created == (count == 1);
 }
 

@@ -21,8 +21,22 @@ struct gmt_copy {
     CUresult (*pass)(const struct gmt_copy *copy, size_t done);
 };
 
+/* An allocation of the device. */
+struct gmt_copy_range {
+    uint64_t start, bytes;
+};
+
+static inline bool gmt_copy_is_within(uint64_t address, size_t bytes,
+                                      const struct gmt_copy_range *range)
+{
+    return address >= range->start && bytes <= range->bytes &&
+           address - range->start <= range->bytes - bytes;
+}
+
 /* Is the memory at `address` none that the driver knows: pageable? */
 bool gmt_copy_is_pageable(uint64_t address);
+/* Do all bytes lie in one allocation of the current device, which is not managed? That is *range then. */
+bool gmt_copy_find_on_device(uint64_t address, size_t bytes, struct gmt_copy_range *range);
 
 /* pageable-staging (staging.c). True: the copy is made, with `result` for the program. False: it must pass. */
 bool gmt_staging_copy(struct gmt_copy *copy, CUresult *result);

@@ -34,33 +34,6 @@ _Atomic int gmt_apply_captures;
 
 /* ---- conditions --------------------------------------------------------------------------------- */
 
-bool gmt_copy_is_pageable(uint64_t address)
-{
-    unsigned type = 0;
-    return gmt_apply_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                  address) == CUDA_ERROR_INVALID_VALUE;
-}
-
-static bool is_ours_on_device(uint64_t address, size_t bytes)
-{
-    unsigned type = 0, managed = 1;
-    int ordinal = -1;
-    CUdevice device = -2;
-    CUdeviceptr base = 0;
-    size_t there = 0;
-    return gmt_apply_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
-                                                  address) == CUDA_SUCCESS &&
-           type == CU_MEMORYTYPE_DEVICE &&
-           gmt_apply_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                                                  address) == CUDA_SUCCESS &&
-           managed == 0 &&
-           gmt_apply_driver.cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
-                                                  address) == CUDA_SUCCESS &&
-           gmt_apply_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS && device == ordinal &&
-           gmt_apply_driver.cuMemGetAddressRange_v2(&base, &there, address) == CUDA_SUCCESS &&
-           address >= base && bytes <= there && address - base <= there - bytes;
-}
-
 /* Both ends are there: with an address that is none, it is the driver that says so. */
 static bool is_mapped(uint64_t address, size_t bytes)
 {
@@ -125,7 +98,8 @@ static enum gmt_refusal reason_against(const struct gmt_copy *copy, CUcontext *c
     if (!GMT_APPLY_MUTANT(capture) && is_captured(copy->stream)) {
         return GMT_REFUSAL_CAPTURE;
     }
-    if (!GMT_APPLY_MUTANT(any_range) && !is_ours_on_device(device, copy->bytes)) {
+    if (!GMT_APPLY_MUTANT(any_range) &&
+        !gmt_copy_find_on_device(device, copy->bytes, &(struct gmt_copy_range){0, 0})) {
         return GMT_REFUSAL_DEVICE_MEMORY;
     }
     if (!GMT_APPLY_MUTANT(any_host) && !is_pageable(host, copy->bytes)) {

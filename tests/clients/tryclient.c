@@ -10,9 +10,14 @@
  *   nothing   it makes no CUDA call       forks    a child does it first
  *   pins      it page-locks memory again and again
  *   kernel    it launches kernels, one with shared memory and one without
+ *   rows      it copies rows              pieces   it copies small pieces that follow each other
+ *             to the device, one by one; behind a comma: `async` in another stream without a wait, `own` with a stream for each
+ *             thread, `threads` two at once, `capture` beside a capture,
+ *             `shared` after memory was shared, `contexts` with a second context, `child` in a child, too, `locked` from page-locked memory
  *   gone      memory that a copy goes to is gone with its context before anybody waits, managed memory is copied to, streams end
  */
 #include <cuda.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -98,6 +103,96 @@ static void copy_locked(void)
     OK(cuMemFreeHost(host));
 }
 
+/* ---- rows and pieces ---------------------------------------------------------------------------- */
+
+#define ROWS 64
+#define ROW_BYTES ((size_t)40)
+
+static const char *how; /* behind the comma, or "" */
+
+static bool does(const char *word)
+{
+    return strcmp(how, word) == 0;
+}
+
+static CUstream upload_stream;
+
+static void upload(CUdeviceptr to, const uint8_t *from)
+{
+    if (does("async")) {
+        OK(cuMemcpyHtoDAsync(to, from, ROW_BYTES, upload_stream));
+    } else if (does("own")) {
+        OK(cuMemcpyHtoDAsync(to, from, ROW_BYTES, CU_STREAM_PER_THREAD));
+    } else {
+        OK(cuMemcpyHtoD(to, from, ROW_BYTES));
+    }
+}
+
+/* Rows that lie apart on the device, or pieces that follow each other. */
+static void *upload_rows(void *context)
+{
+    size_t step = is("rows") ? ROW_BYTES + 24 : ROW_BYTES;
+    uint8_t plain[ROWS * ROW_BYTES], down[ROWS * (ROW_BYTES + 24)], *up = plain;
+    CUdeviceptr memory;
+    OK(cuCtxSetCurrent(context));
+    OK(cuMemAlloc(&memory, ROWS * step));
+    OK(cuMemsetD8(memory, 0, ROWS * step));
+    if (does("async")) { /* its stream waits for nobody */
+        OK(cuCtxSynchronize());
+    }
+    if (does("locked")) {
+        OK(cuMemHostAlloc((void **)&up, sizeof plain, 0));
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        memset(up + i * ROW_BYTES, (int)i + 1, ROW_BYTES);
+        upload(memory + i * step, up + i * ROW_BYTES);
+    }
+    memset(up, 0, sizeof plain);
+    if (does("async")) {
+        OK(cuStreamSynchronize(upload_stream));
+    }
+    OK(cuMemcpyDtoH(down, memory, ROWS * step));
+    printf("%016llx\n", (unsigned long long)sum_of(down, ROWS * step));
+    OK(cuMemFree(memory));
+    return NULL;
+}
+
+static void prepare(CUcontext context)
+{
+    CUipcMemHandle handle;
+    CUdeviceptr memory;
+    CUcontext second;
+    OK(cuStreamCreate(&upload_stream, CU_STREAM_NON_BLOCKING));
+    if (does("capture")) {
+        OK(cuStreamBeginCapture(upload_stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    } else if (does("shared")) {
+        OK(cuMemAlloc(&memory, 64));
+        (void)cuIpcGetMemHandle(&handle, memory); /* the software device has none */
+    } else if (does("contexts")) {
+#if CUDA_VERSION >= 13000
+        OK(cuCtxCreate(&second, NULL, 0, 0));
+#else
+        OK(cuCtxCreate(&second, 0, 0));
+#endif
+        OK(cuCtxSetCurrent(context));
+    } else if (does("child") && fork() == 0) {
+        _exit(0);
+    }
+}
+
+static void gather(CUcontext context)
+{
+    pthread_t other;
+    bool two = does("threads") && pthread_create(&other, NULL, upload_rows, context) == 0;
+    prepare(context);
+    (void)upload_rows(context);
+    if (two) {
+        (void)pthread_join(other, NULL);
+    }
+}
+
+/* ---- others ------------------------------------------------------------------------------------- */
+
 /* The same size and flags, other ones, and by the other function. */
 static void pin(void)
 {
@@ -160,7 +255,12 @@ int main(int argc, char **argv)
 {
     CUcontext context;
     CUdeviceptr managed;
+    char *comma = argc > 1 ? strchr(argv[1], ',') : NULL;
     mode = argc > 1 ? argv[1] : "copies";
+    how = comma != NULL ? comma + 1 : "";
+    if (comma != NULL) {
+        *comma = '\0';
+    }
     int status = argc > 2 ? atoi(argv[2]) : 0;
     if (is("nothing")) {
         return status;
@@ -176,7 +276,10 @@ int main(int argc, char **argv)
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&context, 0));
     OK(cuCtxSetCurrent(context));
-    for (unsigned turn = 0; turn < 4; turn++) {
+    if (is("rows") || is("pieces")) {
+        gather(context);
+    }
+    for (unsigned turn = 0; turn < 4 && !is("rows") && !is("pieces"); turn++) {
         copy(turn);
     }
     if (is("noisy")) {

@@ -8,7 +8,7 @@ unset GMTRACE_COLLECT
 
 "$GMT_BUILD/bin/gmtrace" --device sim try -o made.plan "$CLIENTS/driverclient" basic >made.out 2>made.err || fail "$(cat made.err)"
 sed -E '/^fix pageable-staging /{s/ [^ ]+$/ proven min_bytes=1 piece_bytes=256 pieces=4/;b}; /^fix block-cache /{s/ [^ ]+$/ proven min_bytes=1/;b}; /^fix /s/ [^ ]+$/ proven/' made.plan >fixes.plan
-equal "fixes" 6 "$(grep -c '^fix .* proven' fixes.plan)"
+equal "fixes" 8 "$(grep -c '^fix .* proven' fixes.plan)"
 
 orders=(0)
 if [ "$1" = --late ]; then
@@ -22,7 +22,7 @@ for scenario; do
     for order in "${orders[@]}"; do
         SIMGPU_ORDER=$order LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/fixes.plan \
             run t "$CLIENTS/driverclient" "${words[@]}"
-        grep -q '^gmtrace: applies pageable-staging, carve-out, block-cache, pinned-cache, wait-policy, pool-threshold' t.err ||
+        grep -q '^gmtrace: applies pageable-staging, carve-out, block-cache, pinned-cache, rows-in-one, gathered-copies, wait-policy, pool-threshold' t.err ||
             fail "$scenario: nothing is applied: $(cat t.err)"
         sed -i '/^gmtrace: applies /d' t.err
         same_behaviour t

@@ -99,7 +99,7 @@ tries by_rules 3 copies GM201 GM207
 equal "by rules" "block-cache pinned-cache" "$(sed -nE 's/^fix (\S+) .*/\1/p' by_rules.plan | sort | xargs)"
 # Without one of both all are tried: together, then each by itself.
 tries every 3 kernel
-equal "all fixes" "block-cache carve-out pageable-staging pinned-cache pool-threshold wait-policy" "$(sed -nE 's/^fix (\S+) .*/\1/p' every.plan | sort | xargs)"
+equal "all fixes" "block-cache carve-out gathered-copies pageable-staging pinned-cache pool-threshold rows-in-one wait-policy" "$(sed -nE 's/^fix (\S+) .*/\1/p' every.plan | sort | xargs)"
 said every 'carve-out: applied to 1 kernel'
 said every 'not applied to 1 kernel: the kernel uses no shared memory'
 said every 'wait-policy: applied to 1 device'

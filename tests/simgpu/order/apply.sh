@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# apply.sh generated|blocks FIRST COUNT SEEDS | large | zero | mutants: programs that copy (copies.c), and that allocate and free (blocks.c), show the
+# apply.sh generated|blocks|uploads FIRST COUNT SEEDS | time | large | zero | mutants: programs that copy (copies.c, uploads.c), and that allocate and free (blocks.c), show the
 # same with the fixes of preload/apply, and each fault of apply.mutants is missed.
 # shellcheck source=tests/lib.sh
 source "${GMT_SOURCE:?}/tests/lib.sh"
@@ -26,6 +26,13 @@ plan blocks 'block-cache min_bytes=1 kept_bytes=16384' 'pinned-cache kept_bytes=
 plan few 'block-cache min_bytes=1 kept_bytes=700' 'pinned-cache min_bytes=300 kept_bytes=700'
 plan device 'block-cache min_bytes=1'
 plan zero 'pinned-cache'
+# A time that none of them reaches; one that many do, and little room; beside all other fixes; each by itself.
+plan long 'rows-in-one most_us=1000000' 'gathered-copies most_us=1000000'
+plan short 'rows-in-one most_us=20 batch_bytes=128 most_bytes=64' 'gathered-copies most_us=20 batch_bytes=200 most_bytes=100'
+plan beside 'rows-in-one' 'gathered-copies' 'pageable-staging min_bytes=200 piece_bytes=64 pieces=3' 'block-cache min_bytes=1' 'pinned-cache'
+plan time 'rows-in-one most_us=100' 'gathered-copies most_us=100'
+plan rows 'rows-in-one most_us=1000000'
+plan pieces 'gathered-copies most_us=1000000'
 plan nothing 'block-cache min_bytes=1 kept_bytes=200' 'pinned-cache kept_bytes=200'
 
 # programs LIBRARY PLAN FIRST COUNT SEEDS
@@ -35,6 +42,8 @@ programs() {
     large) words=(large) ;;
     zero) program=order_blocks words=(zero) ;;
     blocks | few | device | nothing) program=order_blocks ;;
+    long | short | beside | rows | pieces) program=order_uploads ;;
+    time) program=order_uploads words=(time) ;;
     esac
     LD_PRELOAD=${LEADING:+$LEADING:}$1 "$PROGRAMS/$program" "$3" "$4" "$5" "$work/$2.plan" "${words[@]}"
 }
@@ -71,6 +80,20 @@ blocks)
     programs "$GMT_LIB" nothing 0 8 1 >out && fail "something was kept: $(cat out)"
     equal "nothing is applied" 2 "$(grep -cE 'orders each: 0 failed|^applied 0 of 0 bytes' out)"
     ;;
+uploads)
+    for name in long short beside; do
+        programs "$GMT_LIB" $name "$2" "$3" "$4" >out || fail "$name: $(cat out)"
+        cat out
+        expect_refusals out $name 'being captured' 'another than that of the memory' 'not one allocation' 'page-locked' 'several contexts' \
+            'asynchronous' 'behind another call' 'equal distances' 'has work' 'is shared'
+        [ $name != short ] || expect_refusals out short 'too large'
+    done
+    for name in rows pieces; do
+        programs "$GMT_LIB" $name "$2" 20 "$4" >out || fail "$name: $(cat out)"
+        cat out
+    done
+    ;;
+time) programs "$GMT_LIB" time 0 4 3 || fail "copies that no call comes behind" ;;
 zero) programs "$GMT_LIB" zero 0 12 3 || fail "page-locked memory" ;;
 mutants)
     count=0
@@ -92,6 +115,7 @@ mutants)
     # Without a fault the library of the mutants is as good as the other.
     programs "$MUTANTS_LIB" small 0 10 3 >out || fail "without a fault: $(cat out)"
     programs "$MUTANTS_LIB" blocks 0 10 3 >out || fail "without a fault: $(cat out)"
-    [ "$count" -ge 35 ] || fail "only $count mutants"
+    programs "$MUTANTS_LIB" long 0 10 3 >out || fail "without a fault: $(cat out)"
+    [ "$count" -ge 50 ] || fail "only $count mutants"
     ;;
 esac

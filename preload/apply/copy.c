@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the driver says of the two ends of a copy (copy.h). */
+#include "preload/apply/copy.h"
+
+#include "preload/apply/state.h"
+
+bool gmt_copy_is_pageable(uint64_t address)
+{
+    unsigned type = 0;
+    return gmt_apply_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                  address) == CUDA_ERROR_INVALID_VALUE;
+}
+
+bool gmt_copy_find_on_device(uint64_t address, size_t bytes, struct gmt_copy_range *range)
+{
+    unsigned type = 0, managed = 1;
+    int ordinal = -1;
+    CUdevice device = -2;
+    CUdeviceptr base = 0;
+    size_t there = 0;
+    bool found = gmt_apply_driver.cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                                        address) == CUDA_SUCCESS &&
+                 type == CU_MEMORYTYPE_DEVICE &&
+                 gmt_apply_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                                        address) == CUDA_SUCCESS &&
+                 managed == 0 &&
+                 gmt_apply_driver.cuPointerGetAttribute(
+                     &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, address) == CUDA_SUCCESS &&
+                 gmt_apply_driver.cuCtxGetDevice(&device) == CUDA_SUCCESS && device == ordinal &&
+                 gmt_apply_driver.cuMemGetAddressRange_v2(&base, &there, address) == CUDA_SUCCESS;
+    *range = (struct gmt_copy_range){base, there};
+    return found && gmt_copy_is_within(address, bytes, range);
+}
