@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Exit statuses of the launcher itself; otherwise it returns the program's own. */
 enum {
@@ -142,5 +143,13 @@ enum gmt_launcher_outcome {
 enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const struct gmt_launcher_run *run,
                                               const char *program, bool fails);
+
+struct gmt_control;
+
+/* Print `head`, then what recording costs a process: the share of the time between two readings of its control page (`before`
+ * NULL, or nothing new since: of all the time) with its interval, its parts, and what is shed now. Nothing where it is not
+ * known yet. */
+void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *before,
+                        const struct gmt_control *now);
 
 #endif

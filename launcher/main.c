@@ -97,6 +97,7 @@ static bool fits(int key, const char *metavar, const char *value)
     if (limit != NULL) {
         char *end;
         double number = strtod(value, &end);
+        end += key == KEY_overhead && *end == '%';
         if (end != value && *end == '\0') {
             return number >= limit->least && number <= limit->most;
         }

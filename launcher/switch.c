@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmtrace on, off and status: switch the recording of a process, and say how it stands. */
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -91,6 +92,62 @@ int gmt_launcher_switch(char *const argv[])
     return 0;
 }
 
+/* ---- what recording costs --------------------------------------------------------------------- */
+
+static double since(const struct gmt_control *before, const struct gmt_control *now, int sum)
+{
+    return (double)(now->overhead_ns[sum] - (before != NULL ? before->overhead_ns[sum] : 0));
+}
+
+/* The error is that of a sum: squares are what adds up. */
+static double error_since(const struct gmt_control *before, const struct gmt_control *now)
+{
+    double all = (double)now->overhead_ns[GMT_OVERHEAD_ERROR];
+    double first = before != NULL ? (double)before->overhead_ns[GMT_OVERHEAD_ERROR] : 0;
+    return all > first ? sqrt(all * all - first * first) : 0;
+}
+
+static void print_shed(FILE *out, const struct gmt_control *now)
+{
+    if (now->overhead_stack_one_in > 1) {
+        fprintf(out, ", one stack in %u is read", now->overhead_stack_one_in);
+    }
+    if (now->overhead_hashing_permille < 1000) {
+        fprintf(out, ", hashing at %.3g %%", now->overhead_hashing_permille / 10.0);
+    }
+    if (now->overhead_counters_permille < 1000) {
+        fprintf(out, ", counters at %.3g %%", now->overhead_counters_permille / 10.0);
+    }
+}
+
+void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *before,
+                        const struct gmt_control *now)
+{
+    if (now->version < 14 || now->overhead_ns[GMT_OVERHEAD_BEGIN] == 0) {
+        return;
+    }
+    bool is_new = before != NULL &&
+                  before->overhead_ns[GMT_OVERHEAD_BEGIN] == now->overhead_ns[GMT_OVERHEAD_BEGIN] &&
+                  now->overhead_ns[GMT_OVERHEAD_END] > before->overhead_ns[GMT_OVERHEAD_END];
+    const struct gmt_control *from = is_new ? before : NULL;
+    double time_ns = is_new ? since(from, now, GMT_OVERHEAD_END)
+                            : since(NULL, now, GMT_OVERHEAD_END) -
+                                  since(NULL, now, GMT_OVERHEAD_BEGIN);
+    double hooks = since(from, now, GMT_OVERHEAD_OF_HOOKS);
+    double stacks = since(from, now, GMT_OVERHEAD_OF_STACKS);
+    double hashing = since(from, now, GMT_OVERHEAD_OF_HASHING);
+    double counters = since(from, now, GMT_OVERHEAD_OF_COUNTERS);
+    double percent = time_ns > 0 ? 100 / time_ns : 0;
+    fprintf(out, "%s%.2f +-%.2f %%", head, (hooks + stacks + hashing + counters) * percent,
+            error_since(from, now) * percent);
+    if (now->overhead_budget_ppm != 0) {
+        fprintf(out, " of %.3g %%", now->overhead_budget_ppm / 1e4);
+    }
+    fprintf(out, " (calls %.2f, stacks %.2f, hashing %.2f, counters %.2f)", hooks * percent,
+            stacks * percent, hashing * percent, counters * percent);
+    print_shed(out, now);
+}
+
 static void print_status(const struct gmt_recorded *recorded, void *count)
 {
     const struct gmt_control *control = &recorded->control;
@@ -115,6 +172,7 @@ static void print_status(const struct gmt_recorded *recorded, void *count)
     if (dropped != 0) {
         printf("; %llu records dropped", (unsigned long long)dropped);
     }
+    gmt_overhead_print(stdout, "; overhead ", NULL, control);
     putchar('\n');
     ++*(unsigned *)count;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "launcher/launcher.h"
 #include "launcher/top.h"
 #include "libtrace/base/format.h"
 #include "libtrace/record/clock.h"
@@ -298,6 +299,8 @@ static void print_head(FILE *out, const struct gmt_top_pair *pair, const struct 
         fprintf(out, "; %s calls failed",
                 gmt_format_count(text[2], (double)view->now->failed_calls));
     }
+    gmt_overhead_print(out, "\noverhead           ",
+                       pair->before != NULL ? &pair->before->recorded.control : NULL, control);
     fputc('\n', out);
 }
 

@@ -35,6 +35,8 @@ struct gmt_collector_config {
     enum gmt_instructions instructions; /* counted also where no counters are wanted */
     double overhead_share;      /* counter budget: share of elapsed time (default 0.05) ... */
     uint64_t overhead_start_ns; /* ... plus this much at the start (default 1e9) */
+    const _Atomic uint64_t
+        *overhead_limit_ns;     /* what it may be besides the start, now; NULL: no limit */
     unsigned samples_per_class; /* launches measured per class and group (default 3) */
     bool repeat;                /* launches may be repeated: `code_reach` is asked for */
     bool repeat_always;         /* every launch is to be repeated, for tests */

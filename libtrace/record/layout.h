@@ -24,7 +24,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 13u
+#define GMT_SPOOL_VERSION 14u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -32,7 +32,8 @@
           8 added gmt_control.boot_id, host, run, chunks_read and chunks_made; 9 added 49 and
           gmt_fingerprint.end_ticks; 10 added 8 and 36, and GMT_ARG_TENSOR_MAP; 11 added 37 and
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
-           `clock`; 13 added 38, and the files `live` and `settings` */
+           `clock`; 13 added 38, and the files `live` and `settings`; 14 added 39, gmt_call.stack_one_in and
+           gmt_control.overhead_... */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -81,6 +82,7 @@ enum gmt_rec_type {
     GMT_REC_TENSOR_MAP = 36, /* side + gmt_tensor_map: what a descriptor was made of */
     GMT_REC_PYTHON_LINE = 37, /* side + gmt_python_line: a line of a Python function in a stack */
     GMT_REC_MANAGED_OP = 38,  /* side + gmt_managed_op: a fault or migration of managed memory */
+    GMT_REC_OVERHEAD = 39,    /* side + gmt_overhead: what gmtrace costs, and what it left out */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
     GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
     GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
@@ -95,16 +97,17 @@ struct gmt_call {
     uint32_t thread; /* gmt_thread.id */
     uint64_t begin_ticks;
     uint64_t end_ticks;
-    uint64_t caller;  /* return address of the driver call */
-    uint64_t stream;  /* CUstream as given, 0 where the call has none */
-    uint64_t bytes;   /* bytes moved, set or allocated; 0 where it has no meaning */
-    uint32_t stack;   /* gmt_stack.id, 0 = none */
-    uint16_t api;     /* gmt_api.id */
-    uint16_t context; /* gmt_context.id, 0 = none */
-    int16_t result;   /* CUresult */
-    uint8_t flags;    /* GMT_CALL_* */
-    uint8_t detail;   /* family specific (enum gmt_sync_kind) */
-    uint32_t reserved;
+    uint64_t caller;       /* return address of the driver call */
+    uint64_t stream;       /* CUstream as given, 0 where the call has none */
+    uint64_t bytes;        /* bytes moved, set or allocated; 0 where it has no meaning */
+    uint32_t stack;        /* gmt_stack.id, 0 = none */
+    uint16_t api;          /* gmt_api.id */
+    uint16_t context;      /* gmt_context.id, 0 = none */
+    int16_t result;        /* CUresult */
+    uint8_t flags;         /* GMT_CALL_* */
+    uint8_t detail;        /* family specific (enum gmt_sync_kind) */
+    uint32_t stack_one_in; /* 0: `stack` is the call's own; n: that of an earlier call of its place
+                              and kind, of which about one in n is read */
 };
 
 struct gmt_transfer {
@@ -409,6 +412,29 @@ struct gmt_own_time {
     uint8_t reserved[2];
 };
 
+/* What gmtrace cost the threads of the program in a time, all of them together, and how much of its work was done. */
+struct gmt_overhead {
+    struct gmt_side_head head;
+    uint64_t begin_ns; /* CLOCK_MONOTONIC */
+    uint64_t end_ns;
+    uint64_t calls;       /* intercepted, as the timed ones show */
+    uint64_t timed_calls; /* of these */
+    uint64_t hooks_ns;    /* of the calls, beside what follows and without the driver's part */
+    uint64_t stacks_ns;
+    uint64_t hashing_ns;
+    uint64_t counters_ns; /* of measuring and of loaded code, beyond its start allowance */
+    uint64_t error_ns;    /* half of a 95 % interval of hooks_ns */
+    uint64_t stacks_read;
+    uint64_t stacks_walked; /* of these: not found as they were before (preload/unwind/chains.h) */
+    uint64_t stacks_taken;  /* calls that have the stack of an earlier one */
+    uint32_t budget_ppm;    /* of the time; 0: no limit */
+    uint32_t stack_one_in;  /* the coarsest of the time; 1: every stack was read */
+    uint32_t hashing_permille; /* of the work, the least of the time */
+    uint32_t counters_permille;
+    uint32_t is_beyond; /* what is never left out cost more than the budget */
+    uint32_t reserved;
+};
+
 struct gmt_device_op { /* text: kernel name (mangled) for kernels */
     struct gmt_side_head head;
     uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
@@ -480,6 +506,7 @@ static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");
 static_assert(sizeof(struct gmt_own_time) == 40, "own time");
 static_assert(sizeof(struct gmt_managed_op) == 64, "managed operation");
+static_assert(sizeof(struct gmt_overhead) == 136, "overhead");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");
 static_assert(offsetof(struct gmt_side_head, commit) == 0, "commit word first");
 

@@ -31,6 +31,17 @@ struct gmt_chunk_header {
     uint8_t reserved[32];
 };
 
+enum { /* gmt_control.overhead_ns */
+       GMT_OVERHEAD_BEGIN,
+       GMT_OVERHEAD_END,
+       GMT_OVERHEAD_OF_HOOKS,
+       GMT_OVERHEAD_OF_STACKS,
+       GMT_OVERHEAD_OF_HASHING,
+       GMT_OVERHEAD_OF_COUNTERS,
+       GMT_OVERHEAD_ERROR,
+       GMT_OVERHEAD_SUMS
+};
+
 /* `control`: shared by the traced process and the recorder; fields marked [r] are written by the
  * recorder, the others by the library. Counters are updated with relaxed atomics. */
 struct gmt_control {
@@ -71,7 +82,14 @@ struct gmt_control {
     uint32_t switched_off; /* [r] by `gmtrace off`: copies, memsets, launches, waits are left out */
     uint32_t switch_seen;  /* what of it a call has seen last */
     uint32_t reserved32c;
-    uint8_t reserved[152];
+    /* Since version 14: what gmtrace has cost since a second after the beginning, in the order of gmt_overhead: begin, end,
+     * hooks, stacks, hashing, counters, error; and the limits of now. Zeros: not known yet. */
+    uint64_t overhead_ns[GMT_OVERHEAD_SUMS];
+    uint32_t overhead_budget_ppm;
+    uint32_t overhead_stack_one_in;
+    uint32_t overhead_hashing_permille;
+    uint32_t overhead_counters_permille;
+    uint8_t reserved[80];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

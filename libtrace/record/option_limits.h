@@ -7,6 +7,7 @@
 #define GMT_OPTION_LIMITS(X) \
     X(metrics_interval, 1, 3600) \
     X(spool_limit, 1, 1 << 20) \
+    X(overhead, 0, 100) \
     X(counter_budget, 0, 100) \
     X(counter_samples, 1, 1000) \
     X(hold_limit, 1, 60000) \

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -109,6 +110,14 @@ void gmt_spool_loss(const char *kind, const char *detail, uint64_t count)
     (void)gmt_spool_side(GMT_REC_LOSS, &loss, sizeof(loss), (const char *[]){kind, detail}, 2);
 }
 
+_Thread_local __attribute__((tls_model("initial-exec"))) uint64_t gmt_spool_own_ns;
+static _Atomic uint64_t own_total_ns;
+
+uint64_t gmt_spool_own_total_ns(void)
+{
+    return atomic_load_explicit(&own_total_ns, memory_order_relaxed);
+}
+
 static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq, bool is_beside)
 {
     struct gmt_own_time own = {.begin_ns = begin_ns,
@@ -117,6 +126,10 @@ static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_
                                .work = (uint8_t)work,
                                .is_beside = is_beside};
     (void)gmt_spool_side(GMT_REC_OWN_TIME, &own, sizeof(own), NULL, 0);
+    if (!is_beside && work != GMT_OWN_SETUP && work != GMT_OWN_EXIT) {
+        gmt_spool_own_ns += own.end_ns - own.begin_ns;
+        atomic_fetch_add_explicit(&own_total_ns, own.end_ns - own.begin_ns, memory_order_relaxed);
+    }
 }
 
 void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq)

@@ -10,6 +10,7 @@
 #include "preload/driver/resolve.h"
 #include "preload/fingerprint/hash_budget.h"
 #include "preload/hash/content_hash.h"
+#include "preload/overhead/overhead.h"
 #include "preload/session/options.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/user_ranges.h"
@@ -132,8 +133,8 @@ bool gmt_fingerprint_take(const struct gmt_hook_call *call, struct gmt_transfer 
         return false;
     }
     /* All since the driver returned is ours. */
-    if (!gmt_hash_budget_reserve(&budget, gmt_hash_bytes(bytes, limit), call->end_ticks,
-                                 &reserved)) {
+    if (!gmt_overhead_may_hash() || !gmt_hash_budget_reserve(&budget, gmt_hash_bytes(bytes, limit),
+                                                             call->end_ticks, &reserved)) {
         transfer->fingerprint = GMT_PRINT_OVER_BUDGET;
         return false;
     }
@@ -141,8 +142,9 @@ bool gmt_fingerprint_take(const struct gmt_hook_call *call, struct gmt_transfer 
     print->bytes_hashed = 0;
     transfer->fingerprint = (uint8_t)take(call, transfer->direction, &range, print);
     uint64_t now = gmt_clock_ticks();
-    gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved,
-                           now > call->end_ticks ? now - call->end_ticks : 0);
+    uint64_t took = now > call->end_ticks ? now - call->end_ticks : 0;
+    gmt_hash_budget_settle(&budget, print->bytes_hashed, reserved, took);
+    gmt_overhead_hashed(took);
     print->end_ticks = now;
     errno = saved_errno;
     return print->bytes_hashed != 0;

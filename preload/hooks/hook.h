@@ -21,6 +21,7 @@
 #include "preload/apply/apply.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
+#include "preload/overhead/overhead.h"
 #include "preload/recording/enter.h"
 #include "preload/state/hook_call.h"
 
@@ -61,6 +62,7 @@
             CUresult passed = real ARGUMENTS; \
             return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
         } \
+        gmt_overhead_enter(); \
         gmt_hold_pass(GMT_HOOK_##SYMBOL); \
         gmt_guard.hook = GMT_HOOK_##SYMBOL + 1; \
         enum { GMT_IS_INTERCEPTED = 1 }; \
@@ -79,6 +81,7 @@
         } \
         gmt_guard_hold_cancellation(); \
         AFTER; \
+        gmt_overhead_leave(call.begin_ticks, call.end_ticks); \
         gmt_guard_leave(); \
         return call.result; \
     }

@@ -7,6 +7,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/guard.h"
+#include "preload/overhead/overhead.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
@@ -83,6 +84,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .instructions = counts_instructions() ? GMT_INSTRUCTIONS_ALL : GMT_INSTRUCTIONS_ACCESSES,
         .overhead_share = gmt_options.counter_budget,
         .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
+        .overhead_limit_ns = gmt_options.second_run ? NULL : &gmt_overhead_levels.counters_ns,
         .samples_per_class = gmt_options.counter_samples,
         .repeat = gmt_options.repeat != GMT_REPEAT_OFF,
         .repeat_always = gmt_options.repeat == GMT_REPEAT_ALWAYS,

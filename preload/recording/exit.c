@@ -18,6 +18,7 @@
 #include "libtrace/threads/cancellation.h"
 #include "preload/driver/coverage.h"
 #include "preload/guard/guard.h"
+#include "preload/overhead/overhead.h"
 #include "preload/session/own_stack.h"
 #include "preload/session/session.h"
 
@@ -65,6 +66,7 @@ static void finish(void *recorder_started)
     if (gmt_collector != NULL) {
         gmt_collector->flush();
     }
+    gmt_overhead_finish();
     gmt_coverage_finish();
     report_missed_calls();
     gmt_spool_own_time(GMT_OWN_EXIT, began_ns, 0);

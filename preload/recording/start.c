@@ -25,6 +25,7 @@
 #include "preload/fingerprint/fingerprint.h"
 #include "preload/guard/hold.h"
 #include "preload/guard/threads.h"
+#include "preload/overhead/overhead.h"
 #include "preload/recording/collect.h"
 #include "preload/recording/exit.h"
 #include "preload/repeat/scan.h"
@@ -306,6 +307,8 @@ static void start_locked(void *unused)
             gmt_collector = gmt_collect_start(inherited_cupti);
             recording_pid = getpid();
             gmt_spool_own_time(GMT_OWN_SETUP, began_ns, 0);
+            gmt_overhead_start(
+                gmt_options.overhead_given || !gmt_driver_is_software ? gmt_options.overhead : 0);
             atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;

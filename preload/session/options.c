@@ -58,6 +58,12 @@ static const struct {
 };
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
+/* Behind a number; of a share the sign may be written. */
+static bool is_end(const char *field, const char *end)
+{
+    return *end == '\0' || (strcmp(field, "overhead") == 0 && strcmp(end, "%") == 0);
+}
+
 /* A number within its limits; otherwise the default, and a complaint. */
 static double number_of(const char *field)
 {
@@ -69,7 +75,8 @@ static double number_of(const char *field)
     while (row + 1 < LIMITS && strcmp(limits[row].field, field) != 0) {
         row++;
     }
-    if (end != text && *end == '\0' && value >= limits[row].least && value <= limits[row].most) {
+    if (end != text && is_end(field, end) && value >= limits[row].least &&
+        value <= limits[row].most) {
         return value;
     }
     complain("bad value in", variable);
@@ -146,6 +153,13 @@ static void load_live(void)
     }
 }
 
+static void load_overhead(void)
+{
+    const char *given = getenv("GMTRACE_OVERHEAD");
+    gmt_options.overhead_given = given != NULL && given[0] != '\0';
+    gmt_options.overhead = number_of("overhead") / 100;
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -201,6 +215,7 @@ void gmt_options_load(void)
     gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");
     gmt_options.hold_limit_ns = (uint64_t)number_of("hold_limit") * UINT64_C(1000000);
+    load_overhead();
     load_fingerprints();
     load_ring();
     load_live();

@@ -8,34 +8,13 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/cancellation.h"
 #include "preload/driver/resolve.h"
+#include "preload/overhead/overhead.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
 #include "preload/state/user_ranges.h"
+#include "preload/unwind/places.h"
 #include "preload/unwind/stack.h"
-
-/* Everything but the commit word. */
-static void fill(struct gmt_call *call, const struct gmt_hook_call *hooked, uint64_t bytes,
-                 bool outside)
-{
-    CUcontext context = NULL;
-    uint16_t context_id = gmt_context_current(&context);
-    bool per_thread = (hooked->flags & GMT_CALL_PER_THREAD) != 0;
-    call->context = hooked->stream_gone
-                        ? hooked->stream_context
-                        : gmt_stream_note(context, context_id, hooked->stream, per_thread);
-    call->thread = gmt_spool_thread_id();
-    call->begin_ticks = hooked->begin_ticks;
-    call->end_ticks = hooked->end_ticks;
-    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? hooked->at.caller : 0;
-    call->stream = (uint64_t)(uintptr_t)hooked->stream;
-    call->bytes = bytes;
-    call->stack = outside ? 0 : gmt_stack_here(hooked->at.frame);
-    call->api = (uint16_t)(hooked->id + 1);
-    call->result = (int16_t)hooked->result;
-    call->flags = (uint8_t)(hooked->flags | (outside ? GMT_CALL_OUTSIDE : 0));
-    call->detail = hooked->detail;
-}
 
 void gmt_hook_call_ask_capture(struct gmt_hook_call *hooked)
 {
@@ -97,11 +76,94 @@ static bool has_device_rows(void)
     return gmt_collector != NULL && !gmt_driver_is_software;
 }
 
+/* The stack of this call, timed for whoever keeps account of that. */
+static uint32_t read_stack(const struct gmt_hook_call *hooked, bool all)
+{
+    if (!all && gmt_overhead_thread.from_ticks == 0) {
+        return gmt_stack_here(hooked->at.frame);
+    }
+    uint64_t began = gmt_clock_ticks();
+    uint32_t stack = gmt_stack_here(hooked->at.frame);
+    gmt_overhead_stack_read(gmt_clock_ticks() - began, all);
+    return stack;
+}
+
+/* What distinguishes calls of one place: launches by their class, copies and memsets by their memory. */
+static uint64_t kind_of(enum gmt_rec_type type, uint64_t bytes, const void *payload)
+{
+    uint64_t kind = bytes;
+    if (type == GMT_REC_LAUNCH) {
+        const struct gmt_launch *launch = payload;
+        kind ^= (uint64_t)launch->kernel << 32 ^ launch->kernel_class ^ launch->graph;
+    } else if (type == GMT_REC_TRANSFER) {
+        const struct gmt_transfer *transfer = payload;
+        kind ^= transfer->dst ^ transfer->src << 17;
+    } else if (type == GMT_REC_MEMSET) {
+        kind ^= ((const struct gmt_memset *)payload)->dst;
+    }
+    return kind;
+}
+
+/* While the governor says so the stacks of copies, memsets, launches and waits are read at some of the calls of each place,
+ * and those between take the last one. Of memory all are read: it is looked at one by one. */
+static void put_stack(struct gmt_call *call, enum gmt_rec_type type,
+                      const struct gmt_hook_call *hooked, const void *payload)
+{
+    uint32_t one_in = atomic_load_explicit(&gmt_overhead_levels.stack_one_in, memory_order_relaxed);
+    if (__builtin_expect(one_in <= 1, 1) || !may_be_left_out(type) || hooked->at.frame == NULL ||
+        gmt_options.stacks == GMT_STACKS_OFF) {
+        call->stack = read_stack(hooked, false);
+        return;
+    }
+    const uint64_t *frame = hooked->at.frame;
+    struct gmt_place place = {
+        .caller = hooked->at.caller,
+        .frame = (uint64_t)(uintptr_t)frame,
+        /* Code without frame pointers has anything there. */
+        .outer = frame[0] > (uint64_t)(uintptr_t)frame && gmt_stack_is_own((void *)frame[0])
+                     ? frame[0]
+                     : 0,
+        .kind = kind_of(type, call->bytes, payload),
+        .thread_and_api = (uint64_t)call->thread << 32 | call->api,
+    };
+    if (gmt_places_take(&place, &call->stack)) {
+        call->stack_one_in = one_in;
+        gmt_overhead_stack_taken();
+    } else {
+        call->stack = read_stack(hooked, true);
+        gmt_overhead_stack_stands_for(gmt_places_put(&place, call->stack, one_in));
+    }
+}
+
+/* Everything but the commit word. */
+static void fill(struct gmt_call *call, enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                 const void *payload, bool outside)
+{
+    CUcontext context = NULL;
+    uint16_t context_id = gmt_context_current(&context);
+    bool per_thread = (hooked->flags & GMT_CALL_PER_THREAD) != 0;
+    call->context = hooked->stream_gone
+                        ? hooked->stream_context
+                        : gmt_stream_note(context, context_id, hooked->stream, per_thread);
+    call->thread = gmt_spool_thread_id();
+    call->begin_ticks = hooked->begin_ticks;
+    call->end_ticks = hooked->end_ticks;
+    call->caller = gmt_options.stacks != GMT_STACKS_OFF ? hooked->at.caller : 0;
+    call->stream = (uint64_t)(uintptr_t)hooked->stream;
+    call->api = (uint16_t)(hooked->id + 1);
+    call->result = (int16_t)hooked->result;
+    call->flags = (uint8_t)(hooked->flags | (outside ? GMT_CALL_OUTSIDE : 0));
+    call->detail = hooked->detail;
+    if (!outside) {
+        put_stack(call, type, hooked, payload);
+    }
+}
+
 /* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
 static void append(enum gmt_rec_type type, const struct gmt_hook_call *hooked, uint64_t bytes,
                    const void *payload, unsigned slots)
 {
-    struct gmt_call call = {0};
+    struct gmt_call call = {.bytes = bytes};
     bool outside = may_be_left_out(type) && gmt_user_ranges_skip();
     if (outside) {
         gmt_user_ranges_leave_out();
@@ -111,7 +173,7 @@ static void append(enum gmt_rec_type type, const struct gmt_hook_call *hooked, u
         return;
     }
     gmt_user_ranges_note_call();
-    fill(&call, hooked, bytes, outside);
+    fill(&call, type, hooked, payload, outside);
     uint8_t *record = gmt_spool_reserve(slots);
     if (record != NULL) {
         memcpy(record + sizeof(call.commit), (const uint8_t *)&call + sizeof(call.commit),

@@ -11,12 +11,14 @@
 
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
+#include "preload/overhead/overhead.h"
 #include "preload/python/interpreter.h"
 #include "preload/session/options.h"
 #include "preload/session/table.h"
 #include "preload/unwind/chains.h"
 #include "preload/unwind/objects.h"
 #include "preload/unwind/pages.h"
+#include "preload/unwind/places.h"
 #include "preload/unwind/rows.h"
 #include "preload/unwind/walk.h"
 
@@ -239,6 +241,7 @@ uint32_t gmt_stack_here(const void *frame)
         if (__builtin_expect(same != 0, 1)) {
             return same;
         }
+        gmt_overhead_stack_walked();
         gmt_walk_known(&walk);
         bool is_whole = walk.end != GMT_WALK_MISSED;
         uint32_t id = is_whole ? find_or_reduce(&walk, &hash, &slot) : 0;
@@ -268,6 +271,7 @@ void gmt_stack_reset(void)
     interned_count = 0;
     cut_said = false;
     gmt_chains_reset();
+    gmt_places_reset();
     gmt_objects_reset();
     gmt_python_reset();
 }

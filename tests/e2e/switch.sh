@@ -31,7 +31,7 @@ status() {
 
 # The recorder comes up beside the program.
 until "$gmtrace" status $pid | grep -q "; recorder [0-9]"; do sleep 0.02; done
-status "^process $pid: on; the whole run, into $work/t.db; [0-9.]+ MiB in the spool; recorder [0-9]+$"
+status "^process $pid: on; the whole run, into $work/t.db; [0-9.]+ MiB in the spool; recorder [0-9]+(; overhead [^;]+)?$"
 
 # A process that makes calls has seen it within 10 ms; others may keep it from running, but not ten times.
 best=999999

@@ -125,6 +125,42 @@ Test(ingest_side, stores_what_happened_to_managed_memory)
     expect("SELECT end_ns FROM process", 5100);
 }
 
+Test(ingest_side, stores_what_recording_cost)
+{
+    struct gmt_overhead overhead = {.begin_ns = 5000,
+                                    .end_ns = 6000,
+                                    .calls = 640,
+                                    .timed_calls = 20,
+                                    .hooks_ns = 11,
+                                    .stacks_ns = 12,
+                                    .hashing_ns = 13,
+                                    .counters_ns = 14,
+                                    .error_ns = 3,
+                                    .stacks_read = 80,
+                                    .stacks_walked = 8,
+                                    .stacks_taken = 560,
+                                    .budget_ppm = 20000,
+                                    .stack_one_in = 8,
+                                    .hashing_permille = 250,
+                                    .counters_permille = 1000,
+                                    .is_beyond = 1};
+    gmt_fixture_process(&fixture, 0, 4000);
+    gmt_fixture_side(&fixture, 0, GMT_REC_OVERHEAD, &overhead, sizeof(overhead), NULL);
+    overhead = (struct gmt_overhead){.begin_ns = 6000, .end_ns = 7000, .stack_one_in = 1};
+    gmt_fixture_side(&fixture, 0, GMT_REC_OVERHEAD, &overhead, sizeof(overhead), NULL);
+    ingest();
+    expect_text("SELECT begin_ns || ' ' || end_ns || ' ' || calls || ' ' || timed_calls || ' ' || "
+                "hooks_ns || ' ' || "
+                "error_ns || ' ' || stacks_ns || ' ' || hashing_ns || ' ' || counters_ns || ' ' || "
+                "budget FROM overhead",
+                "5000 6000 640 20 11 3 12 13 14 0.02");
+    expect_text("SELECT stacks_read || ' ' || stacks_walked || ' ' || stacks_taken || ' ' || "
+                "stack_one_in || ' ' || "
+                "hashing || ' ' || counters || ' ' || is_beyond FROM overhead",
+                "80 8 560 8 0.25 1.0 1");
+    expect("SELECT count(*) FROM overhead WHERE budget IS NULL AND error_ns IS NULL", 1);
+}
+
 Test(ingest_side, says_exit_when_exit_was_reached)
 {
     gmt_fixture_process(&fixture, 0, 4000);

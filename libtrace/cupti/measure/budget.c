@@ -37,6 +37,10 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
 {
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
     double share_ns = s->share * elapsed_ns;
+    double limit_ns = s->limit_ns != NULL
+                          ? (double)atomic_load_explicit(s->limit_ns, memory_order_relaxed)
+                          : share_ns;
+    share_ns = limit_ns < share_ns ? limit_ns : share_ns;
     return share_ns < 9e18 ? s->start_allowance_ns + (uint64_t)share_ns : UINT64_MAX;
 }
 

@@ -25,6 +25,7 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
     s->only_counts = !config->timestamps && !config->counters;
     s->share = config->overhead_share;
     s->start_allowance_ns = config->overhead_start_ns;
+    s->limit_ns = config->overhead_limit_ns;
     s->began_ns = now_ns;
     s->session_cost_ns = EXPECTED_SESSION_NS;
     s->least_range_ns = UINT64_MAX;

@@ -59,6 +59,7 @@ struct gmt_sampling {
     bool only_counts; /* no times: a run that only counts instructions */
     double share;
     uint64_t start_allowance_ns;
+    const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
     _Atomic unsigned once_count; /* of the classes: launched once so far */
     double total_ns;             /* device time of all classes, about, ... */

@@ -275,6 +275,7 @@ static const struct asked_table asked_tables[] = {
     {"loss", false},
     {"managed_op", false},
     {"memset", true},
+    {"overhead", false},
     {"own_time", false},
     {"race", false},
     {"range", false},

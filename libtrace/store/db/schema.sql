@@ -81,13 +81,14 @@ CREATE TABLE api (                       -- driver entry points that were interc
 );
 
 -- Common columns of every call: api_id, thread_id, context_id, stream_id, begin_ns, end_ns (host),
--- result (CUresult, 0 = success), caller (return address), stack_id, capturing: 1 the call was recorded into a graph; 3 gmtrace made it for an
+-- result (CUresult, 0 = success), caller (return address), stack_id, stack_one_in: NULL the stack is the call's own; n that of an earlier
+-- call of the same place and kind, of which about one in n was read (table overhead), capturing: 1 the call was recorded into a graph; 3 gmtrace made it for an
 -- operation of a graph, at a launch of the graph by steps (option graph-steps); else 0.
 
 CREATE TABLE transfer (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
-    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, stack_one_in INTEGER, capturing INTEGER NOT NULL,
     direction  TEXT NOT NULL CHECK (direction IN ('h2d','d2h','d2d','h2h','peer','unknown')),
     blocking   INTEGER NOT NULL,         -- 1: the API returns after the copy is done
     bytes      INTEGER NOT NULL,
@@ -117,7 +118,7 @@ CREATE TABLE fingerprint (
 CREATE TABLE memset (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
-    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, stack_one_in INTEGER, capturing INTEGER NOT NULL,
     bytes INTEGER NOT NULL, dst INTEGER, dst_allocation_id INTEGER, dst_class TEXT NOT NULL,
     value INTEGER, element_bytes INTEGER, pitch INTEGER, width INTEGER, height INTEGER,
     device_start_ns INTEGER, device_end_ns INTEGER
@@ -126,7 +127,7 @@ CREATE TABLE memset (
 CREATE TABLE launch (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
-    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, stack_one_in INTEGER, capturing INTEGER NOT NULL,
     kind       TEXT NOT NULL CHECK (kind IN ('kernel','cooperative','graph')),
     seq        INTEGER NOT NULL,         -- process-wide launch number, from 1
     kernel_id  INTEGER REFERENCES kernel(id),              -- NULL for graphs
@@ -161,14 +162,14 @@ CREATE TABLE launch_tensor_map (         -- tensor maps among the parameters of 
 CREATE TABLE sync (
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
-    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, stack_one_in INTEGER, capturing INTEGER NOT NULL,
     kind TEXT NOT NULL CHECK (kind IN ('stream','context','event','device'))
 );
 
 CREATE TABLE api_call (                  -- every other intercepted call, and failed allocations
     id INTEGER PRIMARY KEY, api_id INTEGER REFERENCES api(id), thread_id INTEGER, context_id INTEGER,
     stream_id INTEGER, begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, result INTEGER NOT NULL,
-    caller INTEGER, stack_id INTEGER, capturing INTEGER NOT NULL,
+    caller INTEGER, stack_id INTEGER, stack_one_in INTEGER, capturing INTEGER NOT NULL,
     bytes INTEGER
 );
 
@@ -420,6 +421,26 @@ CREATE TABLE own_time (                  -- gmtrace was at work; hashing: finger
     begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
     beside    INTEGER NOT NULL,          -- 1: by a thread of gmtrace's, none of the program's waited
     launch_seq INTEGER                   -- launch.seq of the launch that was counted; NULL: of none
+);
+
+CREATE TABLE overhead (                  -- what gmtrace cost the program's threads, all together, by seconds; option --overhead
+    id        INTEGER PRIMARY KEY,
+    begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+    calls     INTEGER NOT NULL,          -- that were intercepted, about
+    timed_calls INTEGER NOT NULL,        -- of these: hooks_ns and stacks_ns are estimates by them
+    hooks_ns  INTEGER NOT NULL,          -- of the calls, without the driver's part and what follows
+    error_ns  INTEGER,                   -- half of its 95 % interval; NULL: not known
+    stacks_ns INTEGER NOT NULL,
+    hashing_ns INTEGER NOT NULL,
+    counters_ns INTEGER NOT NULL,        -- of measuring and of loaded code, beyond 1 s of the process
+    budget    REAL,                      -- share of the time; NULL: no limit
+    stacks_read INTEGER NOT NULL,        -- about, where stack_one_in is 1
+    stacks_walked INTEGER NOT NULL,      -- of these: not found as they were before, which takes longer
+    stacks_taken INTEGER NOT NULL,       -- of calls that have stack_one_in
+    stack_one_in INTEGER NOT NULL,       -- 1: each stack is read; else the coarsest of the time
+    hashing   REAL NOT NULL,             -- what was done of the fingerprints, 1: all ...
+    counters  REAL NOT NULL,             -- ... and of measuring, the least of the time
+    is_beyond INTEGER NOT NULL           -- 1: what is never left out cost more than the budget
 );
 
 CREATE TABLE range (                     -- what the program names: NVTX ranges, cudaProfilerStart/Stop

@@ -53,6 +53,7 @@ static const struct family families[] = {
     [GMT_REC_GRAPH] = {sizeof(struct gmt_graph), gmt_ingest_graph},
     [GMT_REC_GRAPH_NODE] = {sizeof(struct gmt_graph_node), gmt_ingest_graph_node},
     [GMT_REC_TENSOR_MAP] = {sizeof(struct gmt_tensor_map), gmt_ingest_tensor_map},
+    [GMT_REC_OVERHEAD] = {sizeof(struct gmt_overhead), gmt_ingest_overhead},
     [GMT_REC_MANAGED_OP] = {sizeof(struct gmt_managed_op), gmt_ingest_managed_op},
     [GMT_REC_RACE] = {sizeof(struct gmt_race), gmt_ingest_race},
     [GMT_REC_SASS_INSTRUCTION] = {sizeof(struct gmt_sass_instruction), gmt_ingest_sass_instruction},

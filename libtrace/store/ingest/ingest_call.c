@@ -49,6 +49,7 @@ static void put_call(struct gmt_binder *row, const struct timed_call *timed)
     gmt_put_integer(row, call->result);
     gmt_put_bits_or_null(row, call->caller);
     gmt_put_id_or_null(row, call->stack);
+    gmt_put_or_null(row, call->stack_one_in);
     gmt_put_unsigned(row, (call->flags & GMT_CALL_OUTSIDE) != 0 ? GMT_CAPTURING_OUTSIDE
                           : (call->flags & GMT_CALL_STEP) != 0
                               ? GMT_CAPTURING_STEP

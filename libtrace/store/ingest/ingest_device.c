@@ -126,6 +126,34 @@ int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record
     return gmt_ingest_step(&row);
 }
 
+int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_overhead *overhead = record->data;
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_OVERHEAD);
+    gmt_put_unsigned(&row, overhead->begin_ns);
+    gmt_put_unsigned(&row, overhead->end_ns);
+    gmt_put_unsigned(&row, overhead->calls);
+    gmt_put_unsigned(&row, overhead->timed_calls);
+    gmt_put_unsigned(&row, overhead->hooks_ns);
+    gmt_put_or_null(&row, overhead->error_ns);
+    gmt_put_unsigned(&row, overhead->stacks_ns);
+    gmt_put_unsigned(&row, overhead->hashing_ns);
+    gmt_put_unsigned(&row, overhead->counters_ns);
+    if (overhead->budget_ppm != 0) {
+        gmt_put_real(&row, overhead->budget_ppm / 1e6);
+    } else {
+        gmt_put_null(&row);
+    }
+    gmt_put_unsigned(&row, overhead->stacks_read);
+    gmt_put_unsigned(&row, overhead->stacks_walked);
+    gmt_put_unsigned(&row, overhead->stacks_taken);
+    gmt_put_unsigned(&row, overhead->stack_one_in);
+    gmt_put_real(&row, overhead->hashing_permille / 1e3);
+    gmt_put_real(&row, overhead->counters_permille / 1e3);
+    gmt_put_unsigned(&row, overhead->is_beyond != 0);
+    return gmt_ingest_step(&row);
+}
+
 /* The metric's row is stored when its first value is. */
 static int store_metric(struct gmt_ingest *ingest, size_t index)
 {

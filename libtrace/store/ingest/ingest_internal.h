@@ -80,6 +80,7 @@ int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_recor
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_managed_op(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

@@ -303,6 +303,10 @@ static void take(struct sift *sift, size_t i)
         record->verdict = in_or(sift, ((const struct gmt_own_time *)data)->begin_ns,
                                 GMT_RING_DROPPED);
         return;
+    case GMT_REC_OVERHEAD:
+        record->verdict = in_or(sift, ((const struct gmt_overhead *)data)->begin_ns,
+                                GMT_RING_DROPPED);
+        return;
     case GMT_REC_MANAGED_OP:
         record->verdict = in_or(sift, ((const struct gmt_managed_op *)data)->start_ns,
                                 GMT_RING_DROPPED);

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What gmtrace itself costs the threads of the program, measured while it runs, and kept within a share of the run time
+ * (option --overhead; govern.h decides).
+ *
+ * Of each thread's intercepted calls one in GMT_OVERHEAD_ONE_IN, at varying distances, is timed from the hook's beginning
+ * to its end without the driver's call; it stands for those since the last one. Work that is written as own time
+ * (gmt_spool_own_time) is known exactly and left out there, and so are fingerprints, whose budget times each. What the
+ * driver's calls take longer because CUPTI records them is not in it, nor are calls that CUPTI reports
+ * (CUDA_INJECTION64_PATH) and those that are no hooks of the driver (NVTX, dlsym).
+ *
+ * All threads draw on one budget: what a run takes longer is at most the sum of what its threads do for gmtrace.
+ * The first second counts for nothing. There is no thread and no timer: a timed call that finds that a step is due makes it.
+ */
+#ifndef GMT_PRELOAD_OVERHEAD_OVERHEAD_H
+#define GMT_PRELOAD_OVERHEAD_OVERHEAD_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "libtrace/record/clock.h"
+
+#define GMT_OVERHEAD_ONE_IN 32u
+#define GMT_OVERHEAD_FIRST_NS UINT64_C(1000000000) /* not counted */
+#define GMT_OVERHEAD_STEP_NS UINT64_C(250000000)
+
+struct gmt_overhead_thread {
+    /* Of the call that is timed: when it began, 0: the call at hand is not; what stacks and fingerprints took ... */
+    uint64_t from_ticks, apart_ticks, hashing_ticks;
+    uint64_t exact_ns;            /* ... and gmt_spool_own_ns when it began */
+    uint32_t countdown, interval; /* calls until the next one, and from the last one to this */
+    uint32_t stacks_taken, stacks_walked; /* since then */
+    uint32_t random;
+};
+extern _Thread_local
+    __attribute__((tls_model("initial-exec"))) struct gmt_overhead_thread gmt_overhead_thread;
+
+/* What may be done now; written by steps, read by all threads. */
+struct gmt_overhead_levels {
+    _Atomic uint32_t stack_one_in;  /* one stack of so many is read, at each place; 1: all */
+    _Atomic uint64_t hashing_ticks; /* the sum that fingerprints may reach */
+    _Atomic uint64_t counters_ns;   /* ... and measuring, besides its start allowance */
+};
+extern struct gmt_overhead_levels gmt_overhead_levels;
+
+/* Recording begins. `share` of the run time; 0: no limit, but it is measured all the same. */
+void gmt_overhead_start(double share);
+/* At the end of the program: what the last step has not. */
+void gmt_overhead_finish(void);
+
+void gmt_overhead_time_call(void);
+void gmt_overhead_account(uint64_t begin_ticks, uint64_t end_ticks);
+
+/* The hook begins: some 1 ns. */
+static inline void gmt_overhead_enter(void)
+{
+    struct gmt_overhead_thread *own = &gmt_overhead_thread;
+    if (__builtin_expect(own->countdown == 0, 0)) {
+        gmt_overhead_time_call();
+    } else {
+        own->countdown--;
+        own->from_ticks = 0; /* a call before may have been left without an end */
+    }
+}
+
+/* It ends; the driver's call was between the two times. */
+static inline void gmt_overhead_leave(uint64_t begin_ticks, uint64_t end_ticks)
+{
+    if (__builtin_expect(gmt_overhead_thread.from_ticks != 0, 0)) {
+        gmt_overhead_account(begin_ticks, end_ticks);
+    }
+}
+
+/* The call at hand read a stack, which took so long; `all` reads are timed, or those of timed calls only. */
+void gmt_overhead_stack_read(uint64_t ticks, bool all);
+/* So many calls behind it will take it at most. */
+void gmt_overhead_stack_stands_for(uint32_t calls);
+/* A stack was walked: it was not the same as before. */
+static inline void gmt_overhead_stack_walked(void)
+{
+    gmt_overhead_thread.stacks_walked++;
+}
+/* A call took the stack that was read last at its place. */
+static inline void gmt_overhead_stack_taken(void)
+{
+    gmt_overhead_thread.stacks_taken++;
+}
+/* The call at hand took a fingerprint: so much is charged. */
+void gmt_overhead_hashed(uint64_t ticks);
+/* May another one be taken? */
+bool gmt_overhead_may_hash(void);
+
+/* A number from half of `mean` to one and a half times that, for distances of samples. */
+uint32_t gmt_overhead_distance(uint32_t mean);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The table of places (places.h): one word for what a place is and its stack, so that they are read as one. */
+#include "preload/unwind/places.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "preload/overhead/overhead.h"
+#include "preload/session/table.h"
+
+#define PLACES 4096u /* a power of two */
+#define FIRST_CALLS \
+    8u /* of a place: all are read; then one in 1 + seen / FIRST_CALLS, up to what is asked for */
+
+/* Threads that share a slot may disturb each other's distances; a stack is never another place's, but for equal hashes of
+ * 32 bits and of the slot. */
+struct place_slot {
+    _Atomic uint64_t tag_and_stack;
+    _Atomic uint32_t left; /* calls that still take it */
+    _Atomic uint32_t seen; /* calls of the place */
+};
+static gmt_table_pointer slots; /* struct place_slot [PLACES] */
+#define SLOTS_BYTES (PLACES * sizeof(struct place_slot))
+
+#define GET(member) atomic_load_explicit(&(member), memory_order_relaxed)
+#define SET(member, to) atomic_store_explicit(&(member), (to), memory_order_relaxed)
+
+static inline uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static inline uint64_t hash_of(const struct gmt_place *place)
+{
+    uint64_t hash = mix(mix(place->caller, place->frame), place->outer);
+    return mix(mix(hash, place->kind), place->thread_and_api);
+}
+
+bool gmt_places_take(const struct gmt_place *place, uint32_t *stack)
+{
+    struct place_slot *table = gmt_table(&slots);
+    uint64_t hash = hash_of(place);
+    if (table == NULL) {
+        return false;
+    }
+    struct place_slot *slot = &table[(uint32_t)hash % PLACES];
+    uint64_t word = GET(slot->tag_and_stack);
+    uint32_t left = GET(slot->left);
+    if (word >> 32 != hash >> 32 || (uint32_t)word == 0 || left == 0) {
+        return false;
+    }
+    SET(slot->left, left - 1);
+    *stack = (uint32_t)word;
+    return true;
+}
+
+uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t one_in)
+{
+    struct place_slot *table = gmt_table_need(&slots, SLOTS_BYTES);
+    uint64_t hash = hash_of(place);
+    if (table == NULL || stack == 0) {
+        return 0;
+    }
+    struct place_slot *slot = &table[(uint32_t)hash % PLACES];
+    uint32_t seen = GET(slot->tag_and_stack) >> 32 == hash >> 32 ? GET(slot->seen) : 0;
+    uint32_t mean = 1 + seen / FIRST_CALLS;
+    uint32_t taken_by = gmt_overhead_distance(mean < one_in ? mean : one_in) - 1;
+    SET(slot->left, 0);
+    SET(slot->tag_and_stack, hash >> 32 << 32 | stack);
+    SET(slot->seen, seen < UINT32_MAX / 2 ? seen + 1 + taken_by : seen);
+    SET(slot->left, taken_by);
+    return taken_by;
+}
+
+void gmt_places_reset(void)
+{
+    if (gmt_table(&slots) != NULL) {
+        memset(gmt_table(&slots), 0, SLOTS_BYTES);
+    }
+}

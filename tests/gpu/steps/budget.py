@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Is --overhead kept? Launch-bound loops of PyTorch and a graph, bare and recorded in turns: each mode's paired difference
+with its 95 % interval, until that is +-0.5 points or 60 turns are made. What the trace says of itself stands beside it; what
+CUPTI's records take inside of the driver is in the first and not in the second. Results stay bit-equal.
+GMT_BUDGET=train,decode limits it to some of the programs, GMT_BUDGET_PAIRS=10 sets how many turns are made at most."""
+
+import json
+import os
+import re
+import sys
+
+from . import overhead, paired
+
+MODES = {
+    "bare": None,
+    "light": ("light", {}),
+    "light, --overhead 1": ("light", {"GMTRACE_OVERHEAD": "1"}),
+    "standard": ("standard", {}),
+    "standard, --overhead 1": ("standard", {"GMTRACE_OVERHEAD": "1"}),
+}
+ALLOWED = {"light, --overhead 1": 1, "light": 3}  # those without CUPTI: the upper end of the interval, percent
+WITHIN = 0.5  # points
+
+
+def programs(session):
+    loops = session.sources / "programs" / "loops_torch.py"
+    return {
+        "train": [sys.executable, loops, "train", 200],
+        "decode": [sys.executable, loops, "decode", 600],
+        "graph": overhead.programs(session)["graph"],
+    }
+
+
+def result_of(done):
+    return re.sub(r"(?m)^time_ms .*$", "", done.stdout)
+
+
+class Runs:
+    """Of one program: runs it, and keeps what it printed and what its traces say."""
+
+    def __init__(self, session, command):
+        self.session, self.command = session, command
+        self.results, self.said, self.skipped, self.trouble = set(), {}, False, ""
+
+    def run(self, mode):
+        if self.skipped or self.trouble:
+            return None
+        if MODES[mode] is None:
+            done, path = self.session.plain(self.command), None
+        else:
+            collect, more = MODES[mode]
+            done, path = self.session.traced("budget", self.command, collect, **more)
+        taken = overhead.own_ms(done)
+        self.skipped = done.returncode == 77
+        if done.returncode != 0 or taken is None:
+            self.trouble = f"{mode}: status {done.returncode}: {done.stderr[-300:]}"
+            return None
+        self.results.add(result_of(done))
+        if path is not None:
+            self.said.setdefault(mode, []).append(self.session.rows(
+                path, "SELECT 100.0 * sum(hooks_ns + stacks_ns + hashing_ns + counters_ns) / sum(end_ns - begin_ns), "
+                      "max(stack_one_in), max(is_beyond) FROM overhead")[0])
+        return taken
+
+
+def mean(values):
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
+
+
+def judge(session, name, mode, found, runs):
+    said = runs.said[mode]
+    session.note(f"{name}, {mode}", {
+        "added_percent": round(found[0], 2), "interval": round(found[1], 2),
+        "said_percent": mean([row[0] for row in said]), "stack_one_in": max(row[1] or 1 for row in said),
+        "beyond": any(row[2] for row in said)})
+    if mode in ALLOWED:
+        session.check(f"{name}, {mode}: no more than {ALLOWED[mode]} % of the run time",
+                      found[0] + found[1] <= ALLOWED[mode], f"{found[0]:.2f} +-{found[1]:.2f} %")
+
+
+def run(session):
+    wanted = os.environ.get("GMT_BUDGET", "").split(",")
+    pairs = int(os.environ.get("GMT_BUDGET_PAIRS", "60"))
+    table = {}
+    for name, command in programs(session).items():
+        if wanted != [""] and name not in wanted:
+            continue
+        runs = Runs(session, command)
+        times = paired.take_turns(MODES, runs.run, pairs, WITHIN)
+        if times is None:
+            if runs.skipped:
+                print(f"skip {name}: it cannot run here", flush=True)
+            else:
+                session.check(f"{name}: runs", False, runs.trouble)
+            continue
+        table[name] = times
+        session.check(f"{name}: results are bit-equal", len(runs.results) == 1, len(runs.results))
+        for mode in list(MODES)[1:]:
+            judge(session, name, mode, paired.interval(paired.added_percent(times["bare"], times[mode])), runs)
+        (session.out / "budget.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+    session.check("programs were measured", bool(table), list(table))

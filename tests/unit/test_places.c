@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The stack that was read last at each place. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "preload/overhead/overhead.h"
+#include "preload/unwind/places.h"
+
+static struct gmt_place place(uint64_t caller, uint64_t kind, uint64_t thread)
+{
+    return (struct gmt_place){.caller = caller,
+                              .frame = 0x7ffff000,
+                              .outer = 0x7ffff100,
+                              .kind = kind,
+                              .thread_and_api = thread << 32 | 5};
+}
+
+/* All of its first calls are read, until one in `one_in` is. */
+static void warm_up(const struct gmt_place *place, uint32_t stack, uint32_t one_in)
+{
+    uint32_t found;
+    for (int i = 0; i < 10000; i++) {
+        if (!gmt_places_take(place, &found)) {
+            (void)gmt_places_put(place, stack, one_in);
+        }
+    }
+    while (gmt_places_take(place, &found)) {
+    }
+}
+
+Test(places, give_a_stack_to_so_many_calls)
+{
+    struct gmt_place here = place(1, 2, 3);
+    uint32_t stack = 0;
+    cr_expect_not(gmt_places_take(&here, &stack));
+    warm_up(&here, 7, 64);
+    for (int i = 0; i < 100; i++) {
+        uint32_t calls = gmt_places_put(&here, 8, 64);
+        cr_expect(calls >= 31 && calls <= 95, "%u", calls);
+        for (uint32_t j = 0; j < calls; j++) {
+            cr_expect(gmt_places_take(&here, &stack));
+            cr_expect_eq(stack, 8);
+        }
+        cr_expect_not(gmt_places_take(&here, &stack), "the next one is to be read");
+    }
+}
+
+Test(places, are_read_at_all_of_their_first_calls)
+{
+    struct gmt_place here = place(1, 2, 3);
+    for (uint32_t i = 0; i < 8; i++) {
+        cr_expect_eq(gmt_places_put(&here, 7, 64), 0, "call %u", i);
+    }
+}
+
+Test(places, are_distinguished_by_all_that_is_known)
+{
+    struct gmt_place here = place(1, 2, 3), frame = here, outer = here;
+    struct gmt_place others[] = {place(2, 2, 3), place(1, 3, 3), place(1, 2, 4)};
+    uint32_t stack;
+    warm_up(&here, 7, 64);
+    (void)gmt_places_put(&here, 7, 64);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        cr_expect_not(gmt_places_take(&others[i], &stack));
+    }
+    frame.frame += 16;
+    outer.outer += 16;
+    cr_expect_not(gmt_places_take(&frame, &stack));
+    cr_expect_not(gmt_places_take(&outer, &stack));
+    cr_expect(gmt_places_take(&here, &stack));
+}
+
+/* More of them than the table holds: what is found is the place's own. */
+Test(places, never_give_the_stack_of_another)
+{
+    uint32_t stack, found = 0;
+    for (uint32_t i = 1; i <= 20000; i++) {
+        struct gmt_place each = place(i, 2, 3);
+        for (int j = 0; j < 12; j++) { /* until one call takes it */
+            (void)gmt_places_put(&each, i, 64);
+        }
+    }
+    for (uint32_t i = 1; i <= 20000; i++) {
+        struct gmt_place each = place(i, 2, 3);
+        if (gmt_places_take(&each, &stack)) {
+            cr_expect_eq(stack, i);
+            found++;
+        }
+    }
+    cr_expect_gt(found, 1000);
+}
+
+Test(places, forget_all_when_numbers_begin_anew)
+{
+    struct gmt_place here = place(1, 2, 3);
+    uint32_t stack;
+    warm_up(&here, 7, 64);
+    (void)gmt_places_put(&here, 7, 64);
+    gmt_places_reset();
+    cr_expect_not(gmt_places_take(&here, &stack));
+}
+
+Test(places, take_no_stack_for_one)
+{
+    struct gmt_place here = place(1, 2, 3);
+    uint32_t stack;
+    warm_up(&here, 7, 64);
+    cr_expect_eq(gmt_places_put(&here, 0, 64),
+                 0); /* none was kept: the next call shall try again */
+    cr_expect_not(gmt_places_take(&here, &stack));
+}
+
+/* Stacks of one place in an order that repeats, whatever its length: each gets its share. */
+Test(places, give_each_stack_its_share)
+{
+    for (uint32_t period = 2; period <= 64; period++) {
+        struct gmt_place here = place(1, period, 3);
+        uint32_t one_in[] = {2, 3, 8, 16, 64};
+        for (size_t i = 0; i < sizeof(one_in) / sizeof(one_in[0]); i++) {
+            const uint32_t calls = 200000;
+            double first = 0, squares = 0;
+            for (uint32_t call = 0; call < calls; call++) {
+                uint32_t own = call % period < period / 2 ? 1 : 2, stack = own;
+                if (!gmt_places_take(&here, &stack)) {
+                    uint32_t taken_by = gmt_places_put(&here, own, one_in[i]);
+                    squares += (double)taken_by * taken_by;
+                }
+                first += stack == 1;
+            }
+            /* What publish.c says, 95 %, and room for 315 tries. */
+            double half = 0.98 * sqrt(squares) / calls;
+            cr_expect_float_eq(first / calls, (double)(period / 2) / period, 2 * half + 1e-3,
+                               "period %u, one in %u: %g +-%g", period, one_in[i], first / calls,
+                               half);
+        }
+    }
+}
+
+/* Places that live for 64 calls, and begin where the program says: what comes first has little more than its share: if
+ * only one call in 64 were read from the first on, it would have all. */
+Test(places, prefer_no_stack_that_comes_first)
+{
+    double first = 0;
+    uint32_t taken = 0, calls = 64 * 3000;
+    for (uint32_t call = 0; call < calls; call++) {
+        struct gmt_place here = place(1, call / 64, 3);
+        uint32_t own = call % 4 == 3 ? 2 : 1, stack = own;
+        if (gmt_places_take(&here, &stack)) {
+            taken++;
+        } else {
+            (void)gmt_places_put(&here, own, 64);
+        }
+        first += stack == 1;
+    }
+    cr_expect_float_eq(first / calls, 0.75, 0.03, "%g", first / calls);
+    cr_expect_gt(taken, calls / 3);
+}
