@@ -243,6 +243,23 @@ Test(measure, what_is_behind_late_work_says_so_without_a_budget_too)
     cr_expect_eq(other.why, GMT_UNMEASURED_BUDGET + 1u);
 }
 
+/* A program that compiles, or reads a file, between its kernels. */
+Test(measure, a_session_outlasts_a_pause_and_is_ended_in_a_long_one)
+{
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    (void)usleep(1200000);
+    gmt_measure_waited();
+    cr_expect(gmt_measuring.ranges.running);
+    atomic_store(&gmt_measuring.sampling.last_need_ns,
+                 gmt_clock_monotonic_ns() - GMT_SAMPLING_IDLE_SESSION_NS);
+    for (unsigned tries = 0; gmt_measuring.ranges.running && tries < TRIES; tries++) {
+        (void)usleep(1000);
+        gmt_measure_waited();
+    }
+    cr_expect_not(gmt_measuring.ranges.running);
+}
+
 Test(measure, the_process_may_end_before_it_has)
 {
     launch_that_runs_on();

@@ -35,6 +35,9 @@
  * lacked samples in another group, and this time per earlier move has passed. */
 #define GMT_SAMPLING_QUIET_PER_CLASS 1u
 #define GMT_SAMPLING_QUIET_NS UINT64_C(10000000)
+/* A session that measures nothing for so long is ended. It costs the program nothing while it is only started (docs/cupti-notes.md),
+ * and 0.05 to 0.3 s to begin anew; but the device has only one. XLA compiles for seconds between the kernels that it tries. */
+#define GMT_SAMPLING_IDLE_SESSION_NS UINT64_C(5000000000)
 /* What a range of HARDWARE costs by itself, without its kernel, where no shorter one has been seen. */
 #define GMT_SAMPLING_RANGE_NS UINT64_C(1000000)
 #define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */

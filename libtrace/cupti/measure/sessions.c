@@ -20,7 +20,6 @@
 #define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
 #define HOST_NS UINT64_C(2000000)            /* for what may wait for the host */
 #define TICK_NS UINT64_C(100000000)
-#define IDLE_SESSION_NS UINT64_C(500000000) /* a session that measures nothing is ended */
 
 struct gmt_measuring gmt_measuring = {.lock = GMT_MUTEX(MEASURE)};
 
@@ -116,7 +115,7 @@ void gmt_session_end_idle(void)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     if (!atomic_exchange(&m->end_wanted, false) || !m->ranges.running ||
-        began_ns < atomic_load(&m->sampling.last_need_ns) + IDLE_SESSION_NS) {
+        began_ns < atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
         return;
     }
     (void)gmt_ranges_stop(&m->ranges);
@@ -152,7 +151,7 @@ static bool tick(void)
         gmt_session_close();
         gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - now_ns);
         gmt_spool_own_time_beside(GMT_OWN_SESSION, now_ns);
-    } else if (now_ns > atomic_load(&m->sampling.last_need_ns) + IDLE_SESSION_NS) {
+    } else if (now_ns > atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
         atomic_store(&m->end_wanted, m->ranges.running);
     }
     gmt_session_leave();
