@@ -10,7 +10,7 @@
  * (CUDA_INJECTION64_PATH) and those that are no hooks of the driver (NVTX, dlsym).
  *
  * All threads draw on one budget: what a run takes longer is at most the sum of what its threads do for gmtrace.
- * The first second counts for nothing. There is no thread and no timer: a timed call that finds that a step is due makes it.
+ * What the first second takes is not counted. There is no thread and no timer: a timed call that finds that a step is due makes it.
  */
 #ifndef GMT_PRELOAD_OVERHEAD_OVERHEAD_H
 #define GMT_PRELOAD_OVERHEAD_OVERHEAD_H

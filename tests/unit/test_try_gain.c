@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 /* P(the median lies between the k-th smallest and the k-th largest of n), from binomial coefficients. */
 static double coverage(unsigned n, unsigned k)

@@ -11,7 +11,7 @@
 
 #include "launcher/launcher.h"
 #include "launcher/program.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 #include "libtrace/base/printable.h"
 
 /* ---- text --------------------------------------------------------------------------------------- */

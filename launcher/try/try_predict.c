@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "launcher/launcher.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 /* What gmanalyze prints of the trace as JSON; NULL: nothing. */
 static json_t *ask(const char *trace)

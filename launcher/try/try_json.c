@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "launcher/launcher.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 #include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/names.h"

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "launcher/launcher.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 #include "libtrace/base/printable.h"
 #include "preload/hash/content_hash.h"
 

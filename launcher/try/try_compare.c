@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "launcher/launcher.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 static int by_place(const void *a, const void *b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `gmtrace try`: runs a program with and without fixes in turns, and says what they gain and whether results are equal. */
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 static int by_value(const void *a, const void *b)
 {

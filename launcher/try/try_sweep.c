@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of settings that `gmtrace try --sweep` tries, and which of them is the best. */
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 
 const struct gmt_try_sweep gmt_try_sweeps[GMT_TRY_SWEEPS] = {
 #define GMT_FIX_SWEEP(id, name, value) {GMT_FIX_##id, GMT_FIX_##id##_##name, value},

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "launcher/launcher.h"
-#include "launcher/try.h"
+#include "launcher/try/try.h"
 #include "libtrace/base/printable.h"
 
 #define STANDARD_FOR_S 60.0
