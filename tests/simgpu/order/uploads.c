@@ -369,7 +369,7 @@ static void step_alone(struct actor *a, struct place *place)
     case 9: without_current(a, place); break;
     case 10: beside_work(a, place); break;
     case 11:
-        if (harness_program % 4 == 2 && draw(a, 4) == 0) {
+        if (harness_program % 8 == 2) {
             share(a, place);
         }
         break;
