@@ -112,7 +112,7 @@ static const char *build_differs(const struct gmt_tried_file *file,
                                     program->exe, program->build_id, traced->build_id);
     }
     if (strcmp(program->exe, traced->exe) != 0) {
-        return gmt_arena_text(arena, "%s, which has no build id to tell whether it is %s",
+        return gmt_arena_text(arena, "%s, which has no build id that shows whether it is %s",
                               program->exe, traced->exe);
     }
     if (program->modified_ns <= 0 || program->modified_ns > traced->began_ns) {
@@ -120,10 +120,11 @@ static const char *build_differs(const struct gmt_tried_file *file,
                               program->exe);
     }
     if (file->began_ns < traced->began_ns) {
-        return gmt_arena_text(arena,
-                              "%s, which has no build id to tell whether it was built again before "
-                              "the trace",
-                              program->exe);
+        return gmt_arena_text(
+            arena,
+            "%s, which has no build id that shows whether it was built again before "
+            "the trace",
+            program->exe);
     }
     return NULL;
 }

@@ -146,9 +146,9 @@ tries slow.db
 make try.json 'programs.0.build_id=""'
 tries slow.db
 refused 'its fixes were tried on another build of /tmp/gmtrace/bin/pipeline_slow: the file is newer than the trace' 'programs.0.build_id=""' 'programs.0.modified_ns=1795299999000000000'
-refused 'its fixes were tried on /tmp/gmtrace/bin/pipeline_slow, which has no build id to tell whether it was built again before the trace' \
+refused 'its fixes were tried on /tmp/gmtrace/bin/pipeline_slow, which has no build id that shows whether it was built again before the trace' \
     'programs.0.build_id=""' 'began_ns=1795200000000000000'
-refused 'its fixes were tried on /elsewhere/pipeline_slow, which has no build id to tell whether it is' 'programs.0.build_id=""' 'programs.0.exe="/elsewhere/pipeline_slow"'
+refused 'its fixes were tried on /elsewhere/pipeline_slow, which has no build id that shows whether it is' 'programs.0.build_id=""' 'programs.0.exe="/elsewhere/pipeline_slow"'
 # What a redacted report hides is compared all the same.
 make try.json
 for redact in paths names; do
