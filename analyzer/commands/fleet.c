@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/commands/fleet_write.h"
 #include "analyzer/fleet/folder.h"
+#include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
 
 /* In the order of the words of --format. */
@@ -47,31 +47,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
-}
-
-size_t gmt_fleet_hosts(const struct gmt_fleet *fleet)
-{
-    size_t hosts = 0;
-
-    for (size_t r = 0; r < fleet->count; r++) {
-        const struct gmt_fleet_rank *rank = &fleet->ranks[r];
-        size_t earlier = 0;
-
-        while (earlier < r && (fleet->ranks[earlier].host == NULL || rank->host == NULL ||
-                               strcmp(fleet->ranks[earlier].host, rank->host) != 0)) {
-            earlier++;
-        }
-        hosts += rank->host != NULL && earlier == r;
-    }
-    return hosts;
-}
-
-const char *gmt_fleet_trait_word(int trait)
-{
-    static const char *const words[GMT_FLEET_TRAITS] = {
-        [GMT_FLEET_DEVICE] = "device", [GMT_FLEET_DRIVER] = "driver", [GMT_FLEET_TOOL] = "gmtrace"};
-
-    return trait >= 0 && trait < GMT_FLEET_TRAITS ? words[trait] : NULL;
 }
 
 /* Says what is wrong with a folder. 0 stays 0. */

@@ -9,7 +9,7 @@
 
 #include "analyzer/fleet/residuals.h"
 
-struct pairing {
+struct rank_pairs {
     const struct gmt_fleet *before, *after;
     const struct gmt_fleet_result *before_result, *after_result;
     size_t *partner; /* of each rank of `after`: its index in `before`; before->count: none */
@@ -53,50 +53,50 @@ static size_t needed_of(size_t n, double chance)
 }
 
 /* Levels of the pairs that have the measure; returns their number. */
-static size_t fill_pairs(struct pairing *pairing, enum gmt_fleet_measure measure)
+static size_t fill_pairs(struct rank_pairs *pairs, enum gmt_fleet_measure measure)
 {
     size_t n = 0;
 
-    for (size_t r = 0; r < pairing->after->count; r++) {
-        size_t partner = pairing->partner[r];
+    for (size_t r = 0; r < pairs->after->count; r++) {
+        size_t partner = pairs->partner[r];
 
-        if (partner == pairing->before->count) {
+        if (partner == pairs->before->count) {
             continue;
         }
-        double before = gmt_fleet_median_of_steps(
-            &pairing->before->ranks[partner], measure, pairing->before_result->first_step,
-            pairing->before_result->step_count, pairing->room);
-        double after = gmt_fleet_median_of_steps(&pairing->after->ranks[r], measure,
-                                                 pairing->after_result->first_step,
-                                                 pairing->after_result->step_count, pairing->room);
+        double before = gmt_fleet_median_of_steps(&pairs->before->ranks[partner], measure,
+                                                  pairs->before_result->first_step,
+                                                  pairs->before_result->step_count, pairs->room);
+        double after = gmt_fleet_median_of_steps(&pairs->after->ranks[r], measure,
+                                                 pairs->after_result->first_step,
+                                                 pairs->after_result->step_count, pairs->room);
 
         if (!isnan(before) && !isnan(after)) {
-            pairing->befores[n] = before;
-            pairing->afters[n] = after;
-            pairing->differences[n++] = after - before;
+            pairs->befores[n] = before;
+            pairs->afters[n] = after;
+            pairs->differences[n++] = after - before;
         }
     }
     return n;
 }
 
-static void compare_measure(struct pairing *pairing, struct gmt_fleet_changes *changes,
+static void compare_measure(struct rank_pairs *pairs, struct gmt_fleet_changes *changes,
                             enum gmt_fleet_measure measure)
 {
     const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[measure];
     struct gmt_fleet_change change = {.measure = measure};
-    size_t n = fill_pairs(pairing, measure);
+    size_t n = fill_pairs(pairs, measure);
     size_t needed = needed_of(n, GMT_FLEET_FALSE_ALARMS / GMT_FLEET_MEASURES);
 
     for (size_t i = 0; i < n; i++) {
-        change.more += pairing->differences[i] > 0;
-        change.less += pairing->differences[i] < 0;
+        change.more += pairs->differences[i] > 0;
+        change.less += pairs->differences[i] < 0;
     }
-    change.before = gmt_fleet_median(pairing->befores, n);
-    change.after = gmt_fleet_median(pairing->afters, n);
+    change.before = gmt_fleet_median(pairs->befores, n);
+    change.after = gmt_fleet_median(pairs->afters, n);
     double of = row->floor_of == GMT_FLEET_OF_STEP
-                    ? pairing->before_result->spread[GMT_FLEET_STEP].median
+                    ? pairs->before_result->spread[GMT_FLEET_STEP].median
                     : change.before;
-    double by = fabs(gmt_fleet_median(pairing->differences, n));
+    double by = fabs(gmt_fleet_median(pairs->differences, n));
 
     if (n > 0 && (change.more >= needed || change.less >= needed) && by >= row->floor * of) {
         changes->changes[changes->count++] = change;
@@ -107,37 +107,37 @@ int gmt_fleet_against(struct gmt_fleet_changes *changes, const struct gmt_fleet 
                       const struct gmt_fleet_result *before_result, const struct gmt_fleet *after,
                       const struct gmt_fleet_result *after_result)
 {
-    struct pairing pairing = {before, after, before_result, after_result, NULL,
-                              NULL,   NULL,  NULL,          NULL};
+    struct rank_pairs pairs = {before, after, before_result, after_result, NULL,
+                               NULL,   NULL,  NULL,          NULL};
     size_t ranks = after->count + 1;
     double *memory = calloc(3 * ranks, sizeof(*memory));
     int rc = -ENOMEM;
 
     *changes = (struct gmt_fleet_changes){0};
-    pairing.partner = calloc(ranks, sizeof(*pairing.partner));
-    pairing.room = calloc(before_result->step_count + after_result->step_count + 1,
-                          sizeof(*pairing.room));
-    if (memory == NULL || pairing.partner == NULL || pairing.room == NULL) {
+    pairs.partner = calloc(ranks, sizeof(*pairs.partner));
+    pairs.room = calloc(before_result->step_count + after_result->step_count + 1,
+                        sizeof(*pairs.room));
+    if (memory == NULL || pairs.partner == NULL || pairs.room == NULL) {
         goto out;
     }
-    pairing.befores = memory;
-    pairing.afters = memory + ranks;
-    pairing.differences = memory + 2 * ranks;
+    pairs.befores = memory;
+    pairs.afters = memory + ranks;
+    pairs.differences = memory + 2 * ranks;
     for (size_t r = 0; r < after->count; r++) {
         const char *number = after->ranks[r].rank;
         bool alone = only_one(after, number) == r;
 
-        pairing.partner[r] = alone ? only_one(before, number) : before->count;
-        changes->paired += pairing.partner[r] != before->count;
+        pairs.partner[r] = alone ? only_one(before, number) : before->count;
+        changes->paired += pairs.partner[r] != before->count;
     }
     changes->needed = needed_of(changes->paired, GMT_FLEET_FALSE_ALARMS / GMT_FLEET_MEASURES);
     for (int m = 0; m < GMT_FLEET_MEASURES; m++) {
-        compare_measure(&pairing, changes, (enum gmt_fleet_measure)m);
+        compare_measure(&pairs, changes, (enum gmt_fleet_measure)m);
     }
     rc = 0;
 out:
     free(memory);
-    free(pairing.partner);
-    free(pairing.room);
+    free(pairs.partner);
+    free(pairs.room);
     return rc;
 }

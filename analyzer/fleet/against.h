@@ -13,11 +13,10 @@ struct gmt_fleet_change {
 };
 
 struct gmt_fleet_changes {
-    struct gmt_fleet_change changes[GMT_FLEET_MEASURES]; /* those that are told */
+    struct gmt_fleet_change changes[GMT_FLEET_MEASURES]; /* those that are reported */
     size_t count;
     size_t paired; /* ranks of both runs */
-    size_t
-        needed; /* so many of them must change alike; > paired: they are too few to tell anything */
+    size_t needed; /* so many of them must change alike; > paired: they are too few for an answer */
 };
 
 /*

@@ -17,7 +17,7 @@
 /* By so many a rank's count of collectives may be wrong: one that it missed, or that was recorded before the others' first. */
 #define SHIFTS 3
 
-struct end {
+struct collective_end {
     uint64_t key;
     int64_t position;
     double at; /* ns from `base` */
@@ -25,7 +25,8 @@ struct end {
 
 struct match {
     const struct gmt_fleet *fleet;
-    struct end *ends; /* of all ranks, by key and position; then one of each, at their median */
+    struct collective_end
+        *ends; /* of all ranks, by key and position; then one of each, at their median */
     size_t count;
     int64_t base;
     double *times, *offsets, *room; /* of one rank's collectives */
@@ -40,7 +41,7 @@ struct line {
 
 static int by_key(const void *a, const void *b)
 {
-    const struct end *x = a, *y = b;
+    const struct collective_end *x = a, *y = b;
 
     if (x->key != y->key) {
         return x->key < y->key ? -1 : 1;
@@ -74,20 +75,20 @@ static void find_medians(struct match *match)
             const struct gmt_fleet_collective *one = &rank->collectives[i];
             double at = (double)(one->end_ns - match->base);
 
-            match->ends[n++] = (struct end){one->key, one->position,
-                                            at + on_line(&match->lines[r], at)};
+            match->ends[n++] = (struct collective_end){one->key, one->position,
+                                                       at + on_line(&match->lines[r], at)};
         }
     }
     qsort(match->ends, n, sizeof(*match->ends), by_key);
     for (size_t i = 0, next; i < n; i = next) {
-        struct end *of = &match->ends[i];
+        struct collective_end *of = &match->ends[i];
 
         for (next = i + 1; next < n && match->ends[next].key == of->key &&
                            match->ends[next].position == of->position;) {
             next++;
         }
         if ((next - i) * 2 > match->ranks) {
-            struct end median = *of;
+            struct collective_end median = *of;
 
             /* Sorted by time, too. */
             median.at =
@@ -98,13 +99,14 @@ static void find_medians(struct match *match)
     match->count = kept;
 }
 
-static const struct end *median_of(const struct match *match, uint64_t key, int64_t position)
+static const struct collective_end *median_of(const struct match *match, uint64_t key,
+                                              int64_t position)
 {
     size_t low = 0, high = match->count;
 
     while (low < high) {
         size_t at = (low + high) / 2;
-        const struct end *end = &match->ends[at];
+        const struct collective_end *end = &match->ends[at];
 
         if (end->key < key || (end->key == key && end->position < position)) {
             low = at + 1;
@@ -112,7 +114,7 @@ static const struct end *median_of(const struct match *match, uint64_t key, int6
             high = at;
         }
     }
-    const struct end *found = &match->ends[low];
+    const struct collective_end *found = &match->ends[low];
     return low < match->count && found->key == key && found->position == position ? found : NULL;
 }
 
@@ -123,7 +125,7 @@ static size_t offsets_of(struct match *match, const struct gmt_fleet_rank *rank,
 
     for (size_t i = 0; i < rank->collective_count; i++) {
         const struct gmt_fleet_collective *one = &rank->collectives[i];
-        const struct end *median = median_of(match, one->key, one->position + shift);
+        const struct collective_end *median = median_of(match, one->key, one->position + shift);
 
         if (median != NULL) {
             match->times[n] = median->at;

@@ -13,7 +13,7 @@
 
 /* With fewer collectives of a rank its clock is not judged. */
 #define GMT_FLEET_LEAST_MATCHES 8
-/* A clock that is wrong by less is corrected and not told. */
+/* A clock that is wrong by less is corrected and not reported. */
 #define GMT_FLEET_CLOCK_FLOOR_NS 1e6
 
 enum gmt_fleet_confidence {
@@ -37,7 +37,7 @@ struct gmt_fleet_clocks {
     size_t matched, ambiguous; /* sums over the ranks */
 };
 
-/* alpha: probability that a fleet's clocks, none of which is wrong, are told. All is the arena's. 0 or -ENOMEM. */
+/* alpha: probability that a fleet's clocks, none of which is wrong, are called wrong. All is the arena's. 0 or -ENOMEM. */
 int gmt_fleet_clocks_fill(struct gmt_fleet_clocks *clocks, const struct gmt_fleet *fleet,
                           double alpha, struct gmt_arena *arena);
 

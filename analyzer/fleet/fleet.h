@@ -79,4 +79,9 @@ struct gmt_fleet {
     size_t count;
 };
 
+/* Different hosts that the ranks name. */
+size_t gmt_fleet_hosts(const struct gmt_fleet *fleet);
+/* Name of a trait, as JSON has it; NULL: none. */
+const char *gmt_fleet_trait_word(int trait);
+
 #endif

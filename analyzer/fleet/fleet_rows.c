@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of measures and causes. */
+/* The tables of measures, causes and traits. */
+#include <string.h>
+
 #include "analyzer/fleet/fleet.h"
 
 const struct gmt_fleet_measure_row gmt_fleet_measure_rows[GMT_FLEET_MEASURES] = {
@@ -20,3 +22,28 @@ const struct gmt_fleet_cause_row gmt_fleet_cause_rows[GMT_FLEET_CAUSES] = {
 #include "analyzer/fleet/causes.def"
 #undef GMT_FLEET_CAUSE
 };
+
+size_t gmt_fleet_hosts(const struct gmt_fleet *fleet)
+{
+    size_t hosts = 0;
+
+    for (size_t r = 0; r < fleet->count; r++) {
+        const struct gmt_fleet_rank *rank = &fleet->ranks[r];
+        size_t earlier = 0;
+
+        while (earlier < r && (fleet->ranks[earlier].host == NULL || rank->host == NULL ||
+                               strcmp(fleet->ranks[earlier].host, rank->host) != 0)) {
+            earlier++;
+        }
+        hosts += rank->host != NULL && earlier == r;
+    }
+    return hosts;
+}
+
+const char *gmt_fleet_trait_word(int trait)
+{
+    static const char *const words[GMT_FLEET_TRAITS] = {
+        [GMT_FLEET_DEVICE] = "device", [GMT_FLEET_DRIVER] = "driver", [GMT_FLEET_TOOL] = "gmtrace"};
+
+    return trait >= 0 && trait < GMT_FLEET_TRAITS ? words[trait] : NULL;
+}

@@ -22,7 +22,7 @@
 /* Folders inside of folders. */
 enum { DEPTH_MOST = 4 };
 
-struct reader {
+struct rank_reader {
     pid_t pid;
     FILE *from; /* NULL: was not started */
 };
@@ -104,12 +104,12 @@ static int read_one(const char *trace, FILE *to)
     return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-static void start(struct reader *reader, const char *trace)
+static void start(struct rank_reader *reader, const char *trace)
 {
     pid_t parent = getpid();
     int ends[2];
 
-    *reader = (struct reader){0};
+    *reader = (struct rank_reader){0};
     if (pipe(ends) != 0) {
         return;
     }
@@ -129,7 +129,7 @@ static void start(struct reader *reader, const char *trace)
     }
 }
 
-static int finish(struct reader *reader, struct gmt_fleet_rank *rank, struct gmt_arena *arena)
+static int finish(struct rank_reader *reader, struct gmt_fleet_rank *rank, struct gmt_arena *arena)
 {
     const char *trace = rank->trace;
     int status = 0;
@@ -194,7 +194,7 @@ int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gm
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t ahead = processors > 0 ? (size_t)processors : 1;
-    struct reader *readers = NULL;
+    struct rank_reader *readers = NULL;
 
     *fleet = (struct gmt_fleet){0};
     int rc = list(fleet, folder, arena);

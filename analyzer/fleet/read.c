@@ -20,7 +20,7 @@ struct row {
     double values[GMT_FLEET_MEASURES]; /* sums; LEAK and PEAK as they are */
 };
 
-struct reading {
+struct step_reading {
     sqlite3 *db;
     struct gmt_fleet_rank *rank;
     struct gmt_arena *arena;
@@ -30,7 +30,7 @@ struct reading {
 };
 
 /* Rows of a query come by step, so the search goes on from the last one. NULL: no such step. */
-static struct row *row_of(struct reading *reading, int32_t id)
+static struct row *row_of(struct step_reading *reading, int32_t id)
 {
     if (reading->used >= reading->row_count || reading->rows[reading->used].id > id) {
         reading->used = 0;
@@ -42,7 +42,7 @@ static struct row *row_of(struct reading *reading, int32_t id)
     return row != NULL && row->id == id ? row : NULL;
 }
 
-static int read_process(struct reading *reading)
+static int read_process(struct step_reading *reading)
 {
     struct gmt_query query;
     struct gmt_fleet_rank *rank = reading->rank;
@@ -73,7 +73,7 @@ static int read_process(struct reading *reading)
     return rc;
 }
 
-static int read_steps(struct reading *reading)
+static int read_steps(struct step_reading *reading)
 {
     struct gmt_query query;
     size_t next = 0;
@@ -133,7 +133,7 @@ static void add_calls(struct row *row, const char *kind, double calls, double by
     }
 }
 
-static int read_calls(struct reading *reading)
+static int read_calls(struct step_reading *reading)
 {
     struct gmt_query query;
     int rc = gmt_query_open(
@@ -166,7 +166,7 @@ static void add_work(struct row *row, const char *kind, double bytes, double dev
     }
 }
 
-static int read_work(struct reading *reading)
+static int read_work(struct step_reading *reading)
 {
     struct gmt_query query;
     int rc = gmt_query_open(
@@ -190,7 +190,7 @@ static int read_work(struct reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-static int read_idle(struct reading *reading)
+static int read_idle(struct step_reading *reading)
 {
     struct gmt_query query;
     int rc = gmt_query_open(
@@ -210,7 +210,7 @@ static int read_idle(struct reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-static int read_memory(struct reading *reading)
+static int read_memory(struct step_reading *reading)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, reading->db,
@@ -239,7 +239,7 @@ static uint64_t hash_of(const char *text)
 }
 
 /* Only what the device reports ends at one moment for all: a call returns when it likes. */
-static int read_collectives(struct reading *reading)
+static int read_collectives(struct step_reading *reading)
 {
     struct gmt_query query;
     struct gmt_fleet_rank *rank = reading->rank;
@@ -298,7 +298,7 @@ static void spread_row(struct gmt_fleet_rank *rank, struct row *row)
     }
 }
 
-static int fill_values(struct reading *reading)
+static int fill_values(struct step_reading *reading)
 {
     struct gmt_fleet_rank *rank = reading->rank;
 
@@ -317,9 +317,9 @@ static int fill_values(struct reading *reading)
 
 int gmt_fleet_read(struct gmt_fleet_rank *rank, sqlite3 *db, struct gmt_arena *arena)
 {
-    static int (*const parts[])(struct reading *) = {read_calls, read_work, read_idle, read_memory,
-                                                     read_collectives};
-    struct reading reading = {.db = db, .rank = rank, .arena = arena};
+    static int (*const parts[])(struct step_reading *) = {read_calls, read_work, read_idle,
+                                                          read_memory, read_collectives};
+    struct step_reading reading = {.db = db, .rank = rank, .arena = arena};
     int rc = read_process(&reading);
 
     if (rc == 0) {

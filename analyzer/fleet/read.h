@@ -8,7 +8,7 @@
 #include "analyzer/fleet/fleet.h"
 #include "libtrace/base/arena.h"
 
-/* More collectives of a rank tell no more of its clock: those of every n-th step are taken. */
+/* More collectives of a rank show no more of its clock: those of every n-th step are taken. */
 #define GMT_FLEET_COLLECTIVES_MOST 4096
 
 /*

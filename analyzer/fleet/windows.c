@@ -8,7 +8,7 @@
 
 #include "analyzer/fleet/outliers.h"
 
-/* Among few ranks what is told must be larger: their usual spread is not known. */
+/* Among few ranks what is reported must be larger: their usual spread is not known. */
 #define FEW_RANKS_FLOOR 5
 /* With fewer steps there are no quarters. */
 #define QUARTERED_STEPS 32

@@ -6,11 +6,13 @@ run in its order, and one that fails is a mistake of the page.
 
 Not executed is what NOT_HERE lists, with the reason; a page whose commands are not found at all fails, too."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -186,6 +188,18 @@ class Place:
         return subprocess.run(["sh", "-c", line], cwd=folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, errors="replace", timeout=150, check=False)
 
+    def ranks(self, folder: pathlib.Path) -> None:
+        """The traces of two ranks, with sums over steps."""
+        folder.mkdir()
+        for rank in range(2):
+            shutil.copy(self.work / "trace.db", folder / f"{rank}.db")
+            with contextlib.closing(sqlite3.connect(folder / f"{rank}.db")) as trace, trace:
+                trace.execute("UPDATE process SET rank = ?", (rank,))
+                for step in range(1, 9):
+                    trace.execute("INSERT INTO step VALUES (?, ?, 1, 'range', NULL, ?, ?, 900, 1000)",
+                                  (step, step, step * 1000, step * 1000 + 1000))
+                    trace.execute("INSERT INTO step_call VALUES (?, 'kernel', NULL, 4, 0, 100, 0, 30)", (step,))
+
     def folder(self, name: str) -> pathlib.Path:
         folder = self.work / name.replace("/", "_")
         folder.mkdir()
@@ -194,6 +208,7 @@ class Place:
         for copy in ("before.db", "after.db", "A.db", "B.db", "C.db"):
             shutil.copy(self.work / "trace.db", folder / copy)
         (folder / "srv/symbols").mkdir(parents=True)
+        self.ranks(folder / "traces")
         (folder / "train.py").write_text('import ctypes\nctypes.CDLL("libcuda.so.1").cuInit(0)\n')
         raw = self.source / "kernels/models/nvidia-h200.raw.json.gz"
         subprocess.run(f"gunzip -c '{raw}' >raw.json", shell=True, cwd=folder, check=True)

@@ -21,7 +21,7 @@ done
 equal "ranks" "32 64" "$(json "str(fleet['compared']) + ' ' + str(fleet['steps'])")"
 equal "clocks" "{'good'}" "$(json "{r['clock']['confidence'] for r in fleet['ranks']}")"
 
-# A clean fleet in which some cannot be compared: those are told, the others answered.
+# A clean fleet in which some cannot be compared: those are reported, the others answered.
 "$MAKE_FLEET" clean 77 0 32 64 >all
 cp -r clean all-ranks
 expect 0 --format json clean
@@ -43,10 +43,10 @@ equal "no wall clock" "none" "$(json "[r['clock']['confidence'] for r in fleet['
 expect 0 clean
 grep -q '^28 of 32 ranks compared, on ' out || fail "the head is missing"
 grep -q 'rank 7 on node-.*: another driver, device or version' out || fail "the odd rank is not named"
-for rank in 3 4 8; do grep -q "rank$rank.db: " out || fail "rank $rank is not told"; done
+for rank in 3 4 8; do grep -q "rank$rank.db: " out || fail "rank $rank is not reported"; done
 [ "$(wc -l <out)" -le 60 ] || fail "more than a screen"
 
-# Two ranks: what persists over the steps is told, with the cause.
+# Two ranks: what persists over the steps is reported, with the cause.
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two
 equal "of two" "$odd host True" "$(json "fleet['odd'][0]['rank'] + ' ' + fleet['odd'][0]['cause'] + ' ' + str(fleet['few_ranks'])")"
@@ -59,9 +59,9 @@ for trace in before/*.db; do sqlite3 "$trace" "UPDATE step_call SET calls = call
 expect 0 --format json --against before all-ranks
 equal "copies before" "[('copies', 5.0, 3.0, 0, 32)]" "$(json "[(c['measure'], float(c['before']), float(c['after']), c['more'], c['less']) for c in fleet['against']['changes']]")"
 expect 0 --against before all-ranks
-grep -q 'copies between host and device: 3, before 5, in 32 ranks' out || fail "the change is not told"
+grep -q 'copies between host and device: 3, before 5, in 32 ranks' out || fail "the change is not shown"
 expect 0 --against before two
-grep -q 'too few to tell a change from chance' out || fail "two ranks tell a change"
+grep -q 'too few to distinguish a change from chance' out || fail "two ranks show a change"
 expect 3 --against nowhere all-ranks
 
 # Nothing to compare.

@@ -42,8 +42,6 @@ struct event {
     int64_t bytes;
 };
 
-enum { PHYSICS_RANKS_MOST = 64 };
-
 struct physics {
     uint64_t seed;
     int ranks, steps, kernels; /* kernels of a step */
@@ -70,7 +68,7 @@ struct physics_sink {
 };
 void physics_run(const struct physics *physics, const struct physics_sink *sink);
 
-/* Wall clock of the rank's host at a true time, as its trace would tell it. */
+/* Wall clock of the rank's host at a true time, as its trace would have it. */
 int64_t physics_wall_clock(const struct physics *physics, int rank, int64_t true_ns);
 const char *physics_driver(const struct physics *physics, int rank);
 #define physics_host(physics, rank) ((rank) / (physics)->ranks_per_host)

@@ -74,7 +74,7 @@ Test(fleet_clocks, offsets_are_those_that_were_planted, .fini = drop)
     }
 }
 
-Test(fleet_clocks, a_host_that_is_off_is_corrected_and_told, .fini = drop)
+Test(fleet_clocks, a_host_that_is_off_is_corrected_and_reported, .fini = drop)
 {
     make(12, FAULT_CLOCK);
     compare();

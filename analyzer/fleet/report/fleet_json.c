@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyzer/commands/fleet_write.h"
+#include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/memory_short.h"
 #include "reports/json/json_stream.h"
 #include "reports/json/json_values.h"

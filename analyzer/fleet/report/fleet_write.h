@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What gmanalyze fleet has found, and who writes it. */
-#ifndef GMT_ANALYZER_COMMANDS_FLEET_WRITE_H
-#define GMT_ANALYZER_COMMANDS_FLEET_WRITE_H
+#ifndef GMT_ANALYZER_FLEET_REPORT_FLEET_WRITE_H
+#define GMT_ANALYZER_FLEET_REPORT_FLEET_WRITE_H
 
 #include "analyzer/fleet/against.h"
 #include "analyzer/fleet/clocks.h"
@@ -19,10 +19,5 @@ struct gmt_fleet_view {
 
 void gmt_fleet_text(const struct gmt_fleet_view *view);
 void gmt_fleet_json(const struct gmt_fleet_view *view);
-
-/* Hosts of the ranks that are compared. */
-size_t gmt_fleet_hosts(const struct gmt_fleet *fleet);
-/* Name of a trait, as JSON has it. */
-const char *gmt_fleet_trait_word(int trait);
 
 #endif

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyzer/commands/fleet_write.h"
+#include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/printable.h"
 
@@ -167,7 +167,7 @@ static void print_changes(const struct gmt_fleet_view *view)
     }
     gmt_say(stdout, "\nSince %s, by %zu ranks of both\n", view->against, changes->paired);
     if (changes->needed > changes->paired) {
-        gmt_say(stdout, "  too few to tell a change from chance\n");
+        gmt_say(stdout, "  too few to distinguish a change from chance\n");
     } else if (changes->count == 0) {
         gmt_say(stdout, "  nothing changed that is worth a line in %zu ranks or more\n",
                 changes->needed);
