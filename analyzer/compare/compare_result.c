@@ -168,9 +168,8 @@ static const char *note_of(struct gmt_arena *arena, const struct gmt_comparison 
         return NULL;
     }
     if (isnan(c->a->own_ns) || isnan(c->b->own_ns)) {
-        return "both times include gmtrace's own work, which one of the traces lacks, and which "
-               "hides a part "
-               "of the change";
+        return "both times include gmtrace's own work, which is subtracted only where both traces "
+               "have a record of it, and which hides a part of the change";
     }
     return gmt_arena_text(arena, "neither time includes gmtrace's own work, %s in A and %s in B",
                           gmt_format_ns(a, c->a->own_ns), gmt_format_ns(b, c->b->own_ns));

@@ -48,6 +48,7 @@ cp slow.db longer.db
 sqlite3 longer.db "UPDATE process SET end_ns = end_ns + (end_ns - start_ns) / 5"
 diff_json slow.db longer.db
 holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
+holds '.result.note | test("only where both traces have a record")' # neither has: from before that
 
 # What gmtrace took is in neither time, where both traces hold it.
 make_trace own.db fixtures/GM301_positive
@@ -58,6 +59,11 @@ sqlite3 shorter.db "INSERT INTO own_time (work, thread_id, begin_ns, end_ns, bes
 diff_json own.db shorter.db
 holds '.result.got_ns == 40000000' # of 50 ms less, 10 were gmtrace's
 holds '.result.note | test("^neither time includes .* 20.0 ms in A and 10.0 ms in B")'
+cp own.db unknown.db
+sqlite3 unknown.db "DROP TABLE own_time"
+diff_json unknown.db shorter.db
+holds '.result.note | test("^both times include .* only where both traces have a record")'
+holds '.result.got_ns == 50000000'
 
 # Excess that grows, shrinks, or could not be looked for. The fixture's kernel is the same in all.
 for name in GM301_positive GM101_positive; do
