@@ -156,7 +156,8 @@ int gmt_command_export(int argc, char **argv)
 {
     static const char doc[] =
         "perfetto: events for ui.perfetto.dev: calls by thread, device work by stream, flows "
-        "between them, memory over time. csv: one file per view (RFC 4180); what is unknown is "
+        "between them, memory over time, and on tracks of their own the times that each finding "
+        "would shorten. csv: one file per view (RFC 4180); what is unknown is "
         "empty. speedscope, for speedscope.app, and pprof, for go tool pprof: device time, copied "
         "bytes, allocated bytes, predicted saving and calls by call stack; savings that overlap "
         "are not counted once there.";

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as trace events: calls and ranges by thread, device work by stream, flows between them, memory. */
+/* A trace as trace events: calls and ranges by thread, device work by stream, flows between them, memory, findings. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/export.h"
+#include "analyzer/commands/export_findings.h"
 #include "analyzer/commands/validate_checks.h"
 #include "analyzer/export/export_names.h"
 #include "analyzer/export/trace_events.h"
@@ -28,9 +29,8 @@ struct perfetto {
     const char *trace;
     struct gmt_events events;
     int64_t count;
-    int arguments; /* of the event that is open */
-    bool complained;
-    bool damaged; /* a row had something else than an integer */
+    int arguments;            /* of the event that is open */
+    bool complained, damaged; /* the latter: a row had something else than an integer */
 };
 
 /*
@@ -238,8 +238,7 @@ static bool track_changes(struct track *track, int64_t group, int64_t key)
 static int64_t lane_tid(struct perfetto *p, struct track *track, int pid, int64_t tid,
                         int64_t begin_ns, int64_t end_ns, const char *name)
 {
-    int known = track->lanes.count;
-    int lane = gmt_lanes_take(&track->lanes, begin_ns, end_ns);
+    int known = track->lanes.count, lane = gmt_lanes_take(&track->lanes, begin_ns, end_ns);
     int64_t lane_tid = gmt_add_clamped(tid, (int64_t)lane * LANE_TIDS);
 
     if (lane == known) {
@@ -473,6 +472,9 @@ static int write_events(void *context, FILE *out)
     }
     if (rc == 0) {
         rc = for_rows(p, memory_sql, put_memory, &memory);
+    }
+    if (rc == 0) {
+        rc = gmt_export_findings(&p->events, p->trace);
     }
     fputs("\n]}\n", out);
     return rc == 0 && ferror(out) ? -EIO : rc;

@@ -204,8 +204,9 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
     session->report = (struct gmt_report){.arena = &session->arena, .trace_path = path};
     /* Views of ours are before the tables of the first connection only. */
     bool plain = options->redact == GMT_REDACT_NOTHING && options->range == NULL;
-    if (gmt_open_trace_beside(path, &session->db, plain ? &session->beside : NULL, message,
-                              sizeof(message)) != 0) {
+    session->error = gmt_open_trace_beside(path, &session->db, plain ? &session->beside : NULL,
+                                           message, sizeof(message));
+    if (session->error != 0) {
         /* The message names the file. */
         gmt_say(stderr, "gmanalyze: %s\n", message);
         return GMT_EXIT_UNREADABLE;
@@ -236,9 +237,9 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         complain(path, limit == -ENOENT ? message : gmt_guard_reason(session->db));
         return GMT_EXIT_UNREADABLE;
     }
-    int loaded = gmt_timeline_load_beside(&session->timeline, session->db, session->beside, message,
-                                          sizeof(message));
-    if (loaded != 0) {
+    session->error = gmt_timeline_load_beside(&session->timeline, session->db, session->beside,
+                                              message, sizeof(message));
+    if (session->error != 0) {
         complain(path, message);
         return GMT_EXIT_UNREADABLE;
     }
@@ -274,6 +275,7 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
         filter.basis = &session->basis;
     }
     int rc = gmt_analyze(&session->timeline, &session->model, &filter, &session->report);
+    session->error = rc;
     if (rc != 0) {
         complain(path, rc != -ENOMEM && gmt_guard_noted(session->db) ? gmt_guard_reason(session->db)
                                                                      : gmt_command_reason(rc));

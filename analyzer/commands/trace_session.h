@@ -17,6 +17,7 @@ struct gmt_trace_session {
     struct gmt_torch_snapshot snapshot; /* of --memory-snapshot; empty without */
     struct gmt_tried_file tried;        /* of --tried; empty without */
     sqlite3 *db;
+    int error; /* negative errno where it could not be read or analysed, as far as that is known; 0 */
     sqlite3 *beside; /* to the same file, until it is analysed and the page is filled; NULL: none */
     struct gmt_host_basis basis; /* with `beside`: begun */
     struct gmt_payload *payload; /* NULL: nobody wants a page */

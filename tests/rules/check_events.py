@@ -3,10 +3,13 @@
 """check_events.py TRACE.db EVENTS.json: the events follow the rules of the trace event format, and are all there."""
 import collections
 import json
+import os
 import pathlib
 import sqlite3
+import subprocess
 import sys
 
+FINDINGS = (1 << 20) + 16
 failed = 0
 
 
@@ -22,7 +25,7 @@ def ns(microseconds):
 
 
 def check_shape(events):
-    wanted = {"X": {"name", "cat", "ts", "dur", "args"}, "s": {"id", "name", "cat", "ts"}, "M": {"name", "args"},
+    wanted = {"i": {"name", "cat", "ts", "s", "args"}, "X": {"name", "cat", "ts", "dur", "args"}, "s": {"id", "name", "cat", "ts"}, "M": {"name", "args"},
               "f": {"id", "name", "cat", "ts", "bp"}, "C": {"name", "ts", "args"}}
     for event in events:
         missing = ({"ph", "pid", "tid"} | wanted[event["ph"]]) - set(event)
@@ -77,6 +80,34 @@ def one(db, sql):
     return db.execute(sql).fetchone()[0] or 0
 
 
+def check_findings(db, path, events):
+    """Each finding has a track; on it the times that it would shorten, the longest 1000, or one mark. Returns how many are times."""
+    report = json.loads(subprocess.run([os.environ["GMANALYZE"], "--calibrate", "never", "--format", "json", path],
+                                       capture_output=True, check=True).stdout)
+    tracks = [e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name" and e["pid"] == FINDINGS]
+    wanted = [f"{i}. {f['rule']} {f['slug']}, " for i, f in enumerate(report["findings"], 1)]
+    if len(tracks) != len(wanted) or not all(a.startswith(b) for a, b in zip(tracks, wanted)):
+        fail(f"tracks {tracks} of findings {wanted}")
+    mine = [e for e in events if e["pid"] == FINDINGS and e["ph"] in "Xi"]
+    begin, end = (ns(f([e["ts"] + e.get("dur", 0) * k for e in events if e["ph"] == "X" and e["pid"] != FINDINGS] or [0]))
+                  for f, k in ((min, 0), (max, 1)))
+    places = end < 1 << 62  # times from the origin on that exceed 64 bits are all the same
+    for tid, finding in enumerate(report["findings"], 1):
+        own = [e for e in mine if e["tid"] == tid]
+        times = [e for e in own if e["ph"] == "X"]
+        if not own or len(own) > 1000 or (times and len(times) != len(own)) or (not times and len(own) != 1):
+            fail(f"finding {tid}: {len(times)} times, {len(own)} events")
+        if places and any(ns(e["ts"]) < begin or ns(e["ts"] + e["dur"]) > end for e in times):
+            fail(f"finding {tid}: outside of the run")
+        saving = finding["saving"]["best_ns"]
+        for e in own:
+            if e["args"]["rule"] != finding["rule"] or e["args"].get("saving_ns") != (saving and round(saving)):
+                fail(f"finding {tid}: {e}")
+    if one(db, "SELECT count(*) FROM capability WHERE name = 'software_device' AND state = 'ok'") and any(e["ph"] == "X" for e in mine):
+        fail("times of findings on the software device")
+    return sum(e["ph"] == "X" for e in mine)
+
+
 def check_complete(db, events, flows):
     calls = sum(one(db, f"SELECT count(*) FROM {table}") for table in
                 ("transfer", "memset", "launch", "sync", "api_call", "allocation", "host_allocation"))
@@ -90,8 +121,8 @@ def check_complete(db, events, flows):
     slices = [e for e in events if e["ph"] == "X"]
     if sum(e["pid"] == 1 for e in slices) != calls:
         fail(f"{sum(e['pid'] == 1 for e in slices)} calls, not {calls}")
-    if sum(e["pid"] != 1 for e in slices) != joined - graphs + loose:
-        fail(f"{sum(e['pid'] != 1 for e in slices)} pieces of device work, not {joined - graphs + loose}")
+    if sum(e["pid"] not in (1, FINDINGS) for e in slices) != joined - graphs + loose:
+        fail(f"{sum(e['pid'] not in (1, FINDINGS) for e in slices)} pieces of device work, not {joined - graphs + loose}")
     if flows != joined:
         fail(f"{flows} flows, not {joined}")
     peak = one(db, "SELECT max(now) FROM (SELECT sum(bytes) OVER (ORDER BY at, bytes ROWS UNBOUNDED PRECEDING) AS now"
@@ -110,8 +141,10 @@ def main():
     spans = check_nesting([e for e in events if e["ph"] == "X"])
     flows = check_flows(events, spans)
     check_names(events)
-    check_complete(sqlite3.connect(path), events, flows)
-    print(f"{json_path}: {len(events)} events, {flows} flows, {failed} failures")
+    db = sqlite3.connect(path)
+    check_complete(db, events, flows)
+    times = check_findings(db, path, events)
+    print(f"{json_path}: {len(events)} events, {flows} flows, {times} times of findings, {failed} failures")
     return 1 if failed else 0
 
 

@@ -270,7 +270,7 @@ int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message
     }
     if (sqlite3_open_v2(path, db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         error = *db != NULL ? complain_sqlite(&complaint, *db)
-                            : complain(&complaint, -ENOMEM, "%s", strerror(ENOMEM));
+                            : complain(&complaint, -ENOMEM, "%s", gmt_guard_memory_reason());
     } else {
         sqlite3_extended_result_codes(*db, 1);
         (void)sqlite3_busy_timeout(*db, 2000);
