@@ -180,6 +180,9 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
                             where->stack_depth);
     const struct gmt_report_frame *user = users_frame(frames, where->stack_depth);
     where->note = gmt_where_note(analysis->report->arena, frames, where->stack_depth, user);
+    if (where->note == NULL && call->stack_id > 0) {
+        where->note = gmt_where_taken(analysis, call);
+    }
     if (user != NULL && use_frame(analysis, user, where)) {
         return true;
     }

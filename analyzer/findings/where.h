@@ -48,6 +48,9 @@ bool gmt_where_is_stub(const char *wrapper, const char *function);
 const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_frame *frames, size_t n,
                            const struct gmt_report_frame *user);
 
+/* The same of a call whose stack is not its own; NULL: it is. */
+const char *gmt_where_taken(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
+
 /* Name of the shared library that made the call of its own accord: innermost outside of the runtime, and
  * without source lines. *function: the last one in it on the way out, NULL: not known. Returns NULL
  * where the program's own code called, or nobody knows. */

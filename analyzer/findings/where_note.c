@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a place could not be named by the user's own line, and what helps. */
+#include <stdio.h>
 #include <string.h>
 
 #include "analyzer/findings/where.h"
+#include "analyzer/trace/query.h"
 #include "libtrace/base/base_name.h"
 
 /* By module.symbols. */
@@ -74,6 +76,29 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
         return NULL;
     }
     return note_of_module(arena, user);
+}
+
+const char *gmt_where_taken(struct gmt_analysis *analysis, const struct gmt_tl_call *call)
+{
+    char sql[256];
+    int64_t one_in = 0;
+
+    if (!analysis->timeline->takes_stacks) {
+        return NULL;
+    }
+    (void)snprintf(sql, sizeof(sql),
+                   "SELECT stack_one_in FROM (SELECT id, stack_one_in FROM launch UNION ALL SELECT "
+                   "id, stack_one_in FROM transfer UNION ALL SELECT id, stack_one_in FROM memset "
+                   "UNION ALL SELECT id, stack_one_in FROM sync) WHERE id = %lld",
+                   (long long)call->id);
+    if (gmt_query_int64(analysis->timeline->db, sql, &one_in) != 0 || one_in <= 0) {
+        return NULL;
+    }
+    return gmt_arena_text(
+        analysis->report->arena,
+        "who called is an estimate: to keep within --overhead one call in %lld of "
+        "this place had its stack read (capability overhead); --overhead 0 reads all",
+        (long long)one_in);
 }
 
 const char *gmt_where_library(const struct gmt_where *where, const char **function)

@@ -209,11 +209,27 @@ double gmt_measured_kernels_ns(const struct gmt_timeline *tl)
     return ns;
 }
 
+static int load_taken_stacks(struct gmt_timeline *tl)
+{
+    int64_t taken = 0;
+
+    if (!gmt_trace_has_column(tl->db, "overhead", "stacks_taken")) {
+        return 0;
+    }
+    int rc = gmt_query_int64(tl->db, "SELECT count(*) FROM overhead WHERE stacks_taken > 0",
+                             &taken);
+    tl->takes_stacks = taken > 0;
+    return rc;
+}
+
 int gmt_own_time_load(struct gmt_timeline *tl)
 {
     double hashing_ns = 0, lost = 0;
-    int rc = 0;
+    int rc = load_taken_stacks(tl);
 
+    if (rc != 0) {
+        return rc;
+    }
     if (tl->simulated || !gmt_trace_has_column(tl->db, "own_time", "work") ||
         !gmt_trace_has_column(tl->db, "fingerprint", "hash_ns")) {
         return 0;

@@ -195,6 +195,7 @@ struct gmt_timeline {
     struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
     double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
+    bool takes_stacks; /* some calls have the stack of an earlier one of their place (--overhead) */
     struct gmt_tl_managed_op *managed; /* by start */
     size_t managed_count;
     bool has_managed_ops;        /* the trace has a place for them */

@@ -11,7 +11,7 @@
 /* A timed call that took longer did not run meanwhile, or did what happens once in thousands of calls: what is beyond
  * counts once, not for all calls that it stands for. */
 #define USUAL_NS 50000u
-#define STOPPED_NS UINT64_C(10000000) /* and what is beyond this was no work */
+#define STOPPED_NS UINT64_C(1000000) /* and what is beyond this was no work */
 /* Of counters: the start allowance that they have in any case (preload/recording/collect.c). */
 #define COUNTERS_START_NS UINT64_C(1000000000)
 #define SQUARE_SHIFT 4 /* of ticks, so that the sum of squares has room */

@@ -161,3 +161,26 @@ Test(own_time, is_compared_only_with_its_like)
     gmt_fixture_free(&fixture);
     gmt_arena_free(&arena);
 }
+
+/* A finding names a call; where that call has another one's stack, its place says so. */
+Test(own_time, of_a_limited_overhead_makes_places_estimates)
+{
+    static const char *const overhead =
+        "; INSERT INTO overhead (begin_ns, end_ns, calls, timed_calls, hooks_ns, stacks_ns, "
+        "hashing_ns, counters_ns, "
+        "budget, stacks_read, stacks_walked, stacks_taken, stack_one_in, hashing, counters, "
+        "is_beyond) VALUES "
+        "(0, 100000000, 320, 10, 1, 1, 0, 0, 0.01, 40, 1, %d, 8, 1, 1, 0)";
+    char sql[768], rows[512];
+    for (int taken = 0; taken <= 280; taken += 280) {
+        (void)snprintf(rows, sizeof(rows), overhead, taken);
+        (void)snprintf(sql, sizeof(sql), "UPDATE launch SET stack_one_in = %s%s",
+                       taken != 0 ? "8" : "NULL", rows);
+        analyze(sql);
+        cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
+        const char *note = fixture.report.findings[0].where.note;
+        cr_expect_eq(note != NULL && strstr(note, "one call in 8 of this place") != NULL,
+                     taken != 0, "%s", note);
+        gmt_fixture_free(&fixture);
+    }
+}

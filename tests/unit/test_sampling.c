@@ -70,6 +70,23 @@ static unsigned times_measured(struct gmt_collector_class *cls, unsigned launche
 
 static const char *reason_of(const struct gmt_collector_class *wanted);
 
+Test(sampling, share_is_limited_by_what_all_overhead_may_be)
+{
+    static _Atomic uint64_t limit_ns = UINT64_MAX;
+    struct gmt_collector_config config = {.counters = true,
+                                          .overhead_share = 0.05,
+                                          .overhead_start_ns = 1000 * MS,
+                                          .overhead_limit_ns = &limit_ns};
+    gmt_sampling_init(&sampling, &config, 7);
+    uint64_t now_ns = 7 + 10000 * MS; /* 5 % of it are 500 ms */
+    cr_expect_eq(gmt_sampling_allowance_ns(&sampling, now_ns), 1500 * MS);
+    atomic_store(&limit_ns, 100 * MS);
+    cr_expect_eq(gmt_sampling_allowance_ns(&sampling, now_ns), 1100 * MS);
+    atomic_store(&limit_ns, 0);
+    cr_expect_eq(gmt_sampling_allowance_ns(&sampling, now_ns), 1000 * MS,
+                 "the start allowance stays");
+}
+
 Test(sampling, two_launches_make_a_short_kernel_complete)
 {
     begin(1000 * MS, 0.05);
