@@ -10,7 +10,7 @@
 #include "libtrace/base/printable.h"
 
 /* What the trace says of itself, under any redaction. */
-struct traced {
+struct trace_identity {
     const char *exe, *command, *build_id;
     int64_t began_ns; /* clock of the day */
     const char *devices[GMT_TRIED_DEVICES];
@@ -33,7 +33,7 @@ static const char *clean(struct gmt_arena *arena, const char *text)
     return copy != NULL ? copy : "";
 }
 
-static int read_process(sqlite3 *db, struct gmt_arena *arena, struct traced *traced)
+static int read_process(sqlite3 *db, struct gmt_arena *arena, struct trace_identity *traced)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, db,
@@ -50,7 +50,7 @@ static int read_process(sqlite3 *db, struct gmt_arena *arena, struct traced *tra
     return gmt_query_close(&query, rc);
 }
 
-static int read_devices(sqlite3 *db, struct gmt_arena *arena, struct traced *traced)
+static int read_devices(sqlite3 *db, struct gmt_arena *arena, struct trace_identity *traced)
 {
     struct gmt_query query;
     int rc = gmt_query_open(&query, db,
@@ -102,7 +102,7 @@ static struct fit no_fit(enum mismatch mismatch, const char *why)
  */
 static const char *build_differs(const struct gmt_tried_file *file,
                                  const struct gmt_tried_program *program,
-                                 const struct traced *traced, struct gmt_arena *arena)
+                                 const struct trace_identity *traced, struct gmt_arena *arena)
 {
     if (program->build_id[0] != '\0' && traced->build_id[0] != '\0') {
         return strcmp(program->build_id, traced->build_id) == 0
@@ -130,7 +130,7 @@ static const char *build_differs(const struct gmt_tried_file *file,
 }
 
 static const char *device_differs(const struct gmt_tried_program *program,
-                                  const struct traced *traced, struct gmt_arena *arena)
+                                  const struct trace_identity *traced, struct gmt_arena *arena)
 {
     for (size_t i = 0; i < GMT_TRIED_DEVICES; i++) {
         const char *tried = i < program->device_count ? program->devices[i] : "an unknown device";
@@ -144,7 +144,7 @@ static const char *device_differs(const struct gmt_tried_program *program,
 }
 
 static struct fit fit_of(const struct gmt_tried_file *file, const struct gmt_tried_program *program,
-                         const struct traced *traced, struct gmt_arena *arena)
+                         const struct trace_identity *traced, struct gmt_arena *arena)
 {
     const char *tried_arguments = arguments_of(program->command);
     const char *arguments = arguments_of(traced->command);
@@ -170,7 +170,7 @@ static struct fit fit_of(const struct gmt_tried_file *file, const struct gmt_tri
 int gmt_tried_fits(const struct gmt_tried_file *file, sqlite3 *db, struct gmt_arena *arena,
                    char *message, size_t bytes)
 {
-    struct traced traced = {.exe = "", .command = "", .build_id = ""};
+    struct trace_identity traced = {.exe = "", .command = "", .build_id = ""};
     struct fit best = {OTHER_PROGRAM, "no program at all"};
     int rc = read_process(db, arena, &traced);
 
