@@ -110,7 +110,6 @@ void gmt_spool_loss(const char *kind, const char *detail, uint64_t count)
     (void)gmt_spool_side(GMT_REC_LOSS, &loss, sizeof(loss), (const char *[]){kind, detail}, 2);
 }
 
-_Thread_local __attribute__((tls_model("initial-exec"))) uint64_t gmt_spool_own_ns;
 static _Atomic uint64_t own_total_ns;
 
 uint64_t gmt_spool_own_total_ns(void)
@@ -127,7 +126,6 @@ static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_
                                .is_beside = is_beside};
     (void)gmt_spool_side(GMT_REC_OWN_TIME, &own, sizeof(own), NULL, 0);
     if (!is_beside && work != GMT_OWN_SETUP && work != GMT_OWN_EXIT) {
-        gmt_spool_own_ns += own.end_ns - own.begin_ns;
         atomic_fetch_add_explicit(&own_total_ns, own.end_ns - own.begin_ns, memory_order_relaxed);
     }
 }

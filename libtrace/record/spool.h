@@ -80,9 +80,8 @@ void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t laun
 /* The same by a thread of gmtrace's, for which none of the program's waited. */
 void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns);
 
-/* Of that, what this thread has done since it began, and all threads of the process: setting up and ending a recording
- * are not in it, nor what no thread of the program waited for. */
-extern _Thread_local __attribute__((tls_model("initial-exec"))) uint64_t gmt_spool_own_ns;
+/* The sum of it, of all threads of the process: setting up and ending a recording are not in it, nor what no thread of the
+ * program waited for. */
 uint64_t gmt_spool_own_total_ns(void);
 
 /* exit() was reached: note it (GMT_REC_EXIT). Hooks may go on writing afterwards. */

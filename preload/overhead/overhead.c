@@ -57,17 +57,17 @@ uint32_t gmt_overhead_distance(uint32_t mean)
 void gmt_overhead_time_call(void)
 {
     struct gmt_overhead_thread *own = &gmt_overhead_thread;
-    own->countdown = gmt_overhead_distance(GMT_OVERHEAD_ONE_IN);
-    own->exact_ns = gmt_spool_own_ns;
-    own->apart_ticks = own->hashing_ticks = 0;
-    own->from_ticks = gmt_clock_ticks() | 1;
+    own->countdown = (uint8_t)gmt_overhead_distance(GMT_OVERHEAD_ONE_IN);
+    own->exact_ns = (uint32_t)gmt_spool_own_total_ns();
+    own->apart_ticks = 0;
+    own->from_ticks = (uint32_t)gmt_clock_ticks() | 1;
 }
 
 void gmt_overhead_stack_read(uint64_t ticks, bool all)
 {
     struct gmt_overhead_thread *own = &gmt_overhead_thread;
     bool timed = own->from_ticks != 0;
-    own->apart_ticks += ticks;
+    own->apart_ticks += (uint32_t)ticks;
     if (all) {
         ADD(sums.stack_ticks, ticks);
         ADD(sums.stacks_read, 1);
@@ -84,7 +84,7 @@ void gmt_overhead_stack_stands_for(uint32_t calls)
 
 void gmt_overhead_hashed(uint64_t ticks)
 {
-    gmt_overhead_thread.hashing_ticks += ticks;
+    gmt_overhead_thread.apart_ticks += (uint32_t)ticks;
     ADD(sums.hashing_ticks, ticks);
 }
 
@@ -212,11 +212,13 @@ void gmt_overhead_account(uint64_t begin_ticks, uint64_t end_ticks)
     struct gmt_overhead_thread *own = &gmt_overhead_thread;
     uint64_t now_ns = gmt_clock_monotonic_ns(), now = gmt_clock_ticks();
     uint64_t usual = GET(usual_ticks), interval = own->interval;
-    uint64_t ticks = begin_ticks > own->from_ticks ? begin_ticks - own->from_ticks : 0;
+    int32_t until_call = (int32_t)((uint32_t)begin_ticks - own->from_ticks);
+    uint64_t ticks = until_call > 0 ? (uint64_t)until_call : 0;
     ticks += now > end_ticks ? now - end_ticks : 0;
-    uint64_t apart = own->apart_ticks + own->hashing_ticks;
+    uint64_t apart = own->apart_ticks;
     ticks = ticks > apart ? ticks - apart : 0;
-    bool is_exact = gmt_spool_own_ns != own->exact_ns; /* then most of it is known already */
+    bool is_exact = (uint32_t)gmt_spool_own_total_ns() !=
+                    own->exact_ns; /* then most of it is known already */
     if (is_exact && ticks > usual) {
         ticks = usual;
     }
@@ -234,7 +236,7 @@ void gmt_overhead_account(uint64_t begin_ticks, uint64_t end_ticks)
         ADD(sums.own_squares, small * small);
     }
     own->from_ticks = 0;
-    own->interval = own->countdown + 1;
+    own->interval = (uint8_t)(own->countdown + 1);
     if (now_ns >= GET(step_at_ns)) {
         step_alone(now_ns, false);
     }

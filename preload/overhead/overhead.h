@@ -26,12 +26,12 @@
 #define GMT_OVERHEAD_STEP_NS UINT64_C(250000000)
 
 struct gmt_overhead_thread {
-    /* Of the call that is timed: when it began, 0: the call at hand is not; what stacks and fingerprints took ... */
-    uint64_t from_ticks, apart_ticks, hashing_ticks;
-    uint64_t exact_ns;            /* ... and gmt_spool_own_ns when it began */
-    uint32_t countdown, interval; /* calls until the next one, and from the last one to this */
-    uint32_t stacks_taken, stacks_walked; /* since then */
+    /* Of the call that is timed, low bits, as thread-local storage is scarce: when it began, 0: the call at hand is not; what
+     * stacks and fingerprints took of it; and what all had done by then that is known exactly. */
+    uint32_t from_ticks, apart_ticks, exact_ns;
     uint32_t random;
+    uint16_t stacks_taken, stacks_walked; /* since the last timed call */
+    uint8_t countdown, interval; /* calls until the next one, and from the last one to this */
 };
 extern _Thread_local
     __attribute__((tls_model("initial-exec"))) struct gmt_overhead_thread gmt_overhead_thread;
