@@ -208,7 +208,8 @@ static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
     sqlite3 *model = NULL;
     int error = gmt_own_schema(&model);
     if (error != 0) {
-        return complain(complaint, error, "%s", strerror(-error));
+        return complain(complaint, error, "%s",
+                        error == -ENOMEM ? gmt_guard_memory_reason() : strerror(-error));
     }
     error = gmt_own_schema_check(db, model, why, sizeof(why));
     if (error == 0) {
