@@ -184,7 +184,8 @@ void gmt_launcher_answer(char *const *traces, size_t count)
     if (is_another_rank()) {
         return;
     }
-    if (!gmt_launcher_is_quiet() && are_finished(traces, count) && ask(traces, count, text)) {
+    if (!gmt_launcher_is_quiet() && !gmt_options.aggregate && are_finished(traces, count) &&
+        ask(traces, count, text)) {
         for (char *line = strtok_r(text, "\n", &rest); line != NULL;
              line = strtok_r(NULL, "\n", &rest)) {
             gmt_say(stderr, "gmtrace: %s\n", line);

@@ -59,6 +59,16 @@ static int check_live(void)
                 "gmtrace: --dump-on is for recordings of the last seconds: give --ring too\n");
         return -EINVAL;
     }
+    if (gmt_options.aggregate && gmt_options.ring.ns != 0) {
+        gmt_say(stderr,
+                "gmtrace: --aggregate keeps sums over the whole run, --ring the last seconds: "
+                "give one of them\n");
+        return -EINVAL;
+    }
+    if (gmt_options.step[0] != '\0' && !gmt_options.aggregate) {
+        gmt_say(stderr, "gmtrace: --step is for sums over steps: give --aggregate too\n");
+        return -EINVAL;
+    }
     return gmt_options.metrics[0] != '\0'
                ? check_pattern(gmt_options.metrics, "metrics", "--metrics")
                : 0;

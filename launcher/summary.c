@@ -9,6 +9,7 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/values.h"
+#include "libtrace/store/steps/steps_derive.h"
 
 /* The first row's first column; `otherwise` where there is none, or it is no integer. */
 static int64_t number(sqlite3 *db, const char *sql, int64_t otherwise)
@@ -159,8 +160,14 @@ static void print_losses(sqlite3 *db)
 void gmt_launcher_summary(sqlite3 *db)
 {
     print_run(db);
-    print_copies(db);
-    print_allocations(db);
-    print_launches(db);
+    if (gmt_steps_only(db)) {
+        struct gmt_words n = gmt_words_of_count(
+            number(db, "SELECT CAST(total(steps) AS INTEGER) FROM step", 0), "step", "steps");
+        gmt_say(stderr, "gmtrace: sums over %s, no calls (--aggregate)\n", n.text);
+    } else {
+        print_copies(db);
+        print_allocations(db);
+        print_launches(db);
+    }
     print_losses(db);
 }

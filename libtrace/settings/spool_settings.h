@@ -11,13 +11,18 @@
 
 enum { GMT_SETTINGS_STEP_BYTES = 256 };
 
+enum {
+    GMT_SETTINGS_WATCHES_STEPS = 1, /* option --dump-on slow-step                     */
+    GMT_SETTINGS_AGGREGATES = 2,    /* option --aggregate: sums over steps, no calls  */
+};
+
 struct gmt_spool_settings {
     uint64_t magic;
     uint32_t version;
-    uint32_t watches_steps; /* option --dump-on slow-step */
-    uint64_t metrics_ns;    /* between two writings of the metrics file */
-    char metrics[4096];     /* its path, absolute; "": there is none */
-    char labels[256];       /* of all its samples: pid="1",rank="0", or "" */
+    uint32_t flags;      /* GMT_SETTINGS_... */
+    uint64_t metrics_ns; /* between two writings of the metrics file */
+    char metrics[4096];  /* its path, absolute; "": there is none */
+    char labels[256];    /* of all its samples: pid="1",rank="0", or "" */
     char step
         [GMT_SETTINGS_STEP_BYTES]; /* the range that is a step, as NAME or NAME@DOMAIN; "": any */
 };

@@ -78,14 +78,19 @@ void gmt_asked_write(bool is_one_of_several)
     int error = 0;
     settings = (struct gmt_spool_settings){0};
     if (gmt_options.dump_on[0] != '\0' && gmt_options.ring.ns != 0) {
-        settings.watches_steps = gmt_dump_on_read(gmt_options.dump_on, settings.step) == 0;
+        bool watches = gmt_dump_on_read(gmt_options.dump_on, settings.step) == 0;
+        settings.flags |= watches ? GMT_SETTINGS_WATCHES_STEPS : 0;
+    }
+    if (gmt_options.aggregate && gmt_options.ring.ns == 0) {
+        settings.flags |= GMT_SETTINGS_AGGREGATES;
+        (void)snprintf(settings.step, sizeof(settings.step), "%s", gmt_options.step);
     }
     /* Of two runs, one counts instructions: the file is to keep the numbers of the other. */
     if (gmt_options.metrics[0] != '\0' && !gmt_options.second_run) {
         error = put_metrics(&settings, is_one_of_several);
         settings.metrics[error == 0 ? sizeof(settings.metrics) - 1 : 0] = '\0';
     }
-    if (settings.watches_steps != 0 || settings.metrics[0] != '\0') {
+    if (settings.flags != 0 || settings.metrics[0] != '\0') {
         int folder = gmt_spool_enter();
         int written = folder >= 0 ? gmt_spool_settings_write(folder, &settings) : folder;
         error = error != 0 ? error : written;

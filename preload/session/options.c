@@ -160,6 +160,27 @@ static void load_overhead(void)
     gmt_options.overhead = number_of("overhead") / 100;
 }
 
+/* Of counters and fingerprints a trace of sums has nothing: they would cost all the same. */
+static void load_aggregate(void)
+{
+    const char *variable;
+    gmt_options.aggregate = choice_of("aggregate", (const char *const[]){"off", "on"}, 2, 0) != 0;
+    gmt_options.step = value_of("step", &variable);
+    if (strlen(gmt_options.step) >= GMT_SETTINGS_STEP_BYTES) {
+        complain("bad value in", variable);
+        gmt_options.step = "";
+    }
+    if (gmt_options.aggregate && gmt_options.ring.ns != 0) {
+        complain("no effect with GMTRACE_RING:", "GMTRACE_AGGREGATE");
+    }
+    if (gmt_options.aggregate) {
+        gmt_options.collect = gmt_options.collect == GMT_COLLECT_DEEP ? GMT_COLLECT_STANDARD
+                                                                      : gmt_options.collect;
+        gmt_options.counters = GMT_COUNTERS_OFF;
+        gmt_options.fingerprints = GMT_PRINTS_OFF;
+    }
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
@@ -219,6 +240,7 @@ void gmt_options_load(void)
     load_fingerprints();
     load_ring();
     load_live();
+    load_aggregate();
     find_unknown_variables();
 }
 

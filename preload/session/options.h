@@ -44,6 +44,8 @@ struct gmt_options {
     const char *metrics;         /* pattern, "": none */
     unsigned metrics_seconds;
     const char *dump_on;   /* as gmt_dump_on_read takes it, "": errors and bad ends only */
+    bool aggregate;        /* sums over steps only */
+    const char *step;      /* the range that is a step, "": any */
     double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
     uint64_t hold_limit_ns; /* that a thread waits for another */

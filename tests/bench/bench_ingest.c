@@ -2,7 +2,7 @@
 /*
  * What a row costs the recorder: makes a spool of N records (default 1 M: half transfers, a quarter
  * launches with arguments, the rest synchronizations; a device row for each transfer and launch),
- * ingests it, and prints microseconds per row of each step. Links gmt_store.
+ * ingests it, and prints microseconds per row of each step; with `aggregate` as sums over steps. Links gmt_store.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -16,6 +16,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
+#include "libtrace/settings/spool_settings.h"
 #include "libtrace/store/recording/recording.h"
 
 #define CHUNK_BYTES ((size_t)1 << 20)
@@ -156,13 +157,26 @@ static void write_side_records(void)
     commit(capability, GMT_REC_CAPABILITY, 1);
 }
 
+/* As gmtrace --aggregate does. */
+static void ask_for_sums(void)
+{
+    static struct gmt_spool_settings settings;
+    int folder = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    settings.flags = GMT_SETTINGS_AGGREGATES;
+    if (folder < 0 || gmt_spool_settings_write(folder, &settings) != 0) {
+        perror(directory);
+        exit(1);
+    }
+    close(folder);
+}
+
 int main(int argc, char **argv)
 {
     char spool[512];
     uint64_t records = argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000, written = 0;
     struct rusage usage;
     if (argc < 2) {
-        (void)fprintf(stderr, "usage: %s OUTPUT.db [RECORDS]\n", argv[0]);
+        (void)fprintf(stderr, "usage: %s OUTPUT.db [RECORDS [aggregate]]\n", argv[0]);
         return 2;
     }
     (void)snprintf(spool, sizeof(spool), "%s.spool", argv[1]);
@@ -177,6 +191,9 @@ int main(int argc, char **argv)
                                     .ticks_are_ns = 1,
                                     .magic = GMT_SPOOL_MAGIC};
     gmt_proc_boot_id(control->boot_id, sizeof(control->boot_id));
+    if (argc > 3 && strcmp(argv[3], "aggregate") == 0) {
+        ask_for_sums();
+    }
     write_side_records();
     for (uint64_t i = 0; written < records; i++) {
         if (i % 8 < 3) {

@@ -9,6 +9,8 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/names.h"
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/live/live_page.h"
+#include "libtrace/store/steps/step_kinds.h"
 
 #define NAME(id, name) name,
 static const char *const directions[] = {GMT_DIRECTIONS(NAME) NULL};
@@ -81,6 +83,31 @@ Test(schema_words, are_those_of_managed_memory)
             const char *name = gmt_name_managed_cause(kind, cause);
             cr_expect(name == NULL || has(words, name), "%u %u: %s", kind, cause, name);
         }
+    }
+}
+
+#define STEP_WORD(id, word) word,
+static const char *const step_kinds[] = {GMT_STEP_KINDS(STEP_WORD) NULL};
+#define CAUSE_NAME(id, name, title) name,
+static const char *const step_causes[] = {"busy", GMT_LIVE_CAUSES(CAUSE_NAME) NULL};
+
+Test(schema_words, are_those_of_steps)
+{
+    char words[512];
+    expect_all("step_call", "kind", step_kinds);
+    expect_all("step_time", "cause", step_causes);
+    words_of("step_work", "kind", words, sizeof(words));
+    for (unsigned kind = 0; kind < GMT_STEP_KIND_COUNT; kind++) {
+        bool is_work = kind <= GMT_STEP_MEMSET && kind != GMT_STEP_GRAPH;
+        cr_expect_eq(has(words, step_kinds[kind]), is_work, "%s", step_kinds[kind]);
+    }
+    words_of("step", "source", words, sizeof(words));
+    for (unsigned source = GMT_STEP_RANGE; source <= GMT_STEP_SLICE; source++) {
+        cr_expect(has(words, gmt_step_source_word(source)));
+    }
+    words_of("step_collective", "source", words, sizeof(words));
+    for (unsigned source = 0; source < GMT_COLLECTIVE_SOURCES; source++) {
+        cr_expect(has(words, gmt_collective_source_word(source)));
     }
 }
 

@@ -213,6 +213,23 @@ const char *gmt_name_managed_cause(unsigned kind, unsigned cause)
     }
 }
 
+unsigned gmt_cupti_copy_direction(unsigned copy_kind)
+{
+    switch (copy_kind) {
+    case 1: /* HTOD */
+    case 3: /* HTOA */ return GMT_DIR_H2D;
+    case 2: /* DTOH */
+    case 4: /* ATOH */ return GMT_DIR_D2H;
+    case 5: /* ATOA */
+    case 6: /* ATOD */
+    case 7: /* DTOA */
+    case 8: /* DTOD */ return GMT_DIR_D2D;
+    case 9: /* HTOH */ return GMT_DIR_H2H;
+    case 10: /* PTOP */ return GMT_DIR_PEER;
+    default: return GMT_DIR_UNKNOWN;
+    }
+}
+
 const char *gmt_name_op_kind(unsigned kind)
 {
     static const char *const names[] = {

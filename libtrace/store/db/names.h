@@ -28,6 +28,8 @@ const char *gmt_name_tensor_fill(unsigned fill);
 /* Bits of an element of that type, 0: not known. */
 unsigned gmt_tensor_type_bits(unsigned type);
 const char *gmt_name_op_kind(unsigned kind);
+/* CUPTI's kind of a copy (CUpti_ActivityMemcpyKind) -> enum gmt_direction. */
+unsigned gmt_cupti_copy_direction(unsigned copy_kind);
 const char *gmt_name_managed_kind(unsigned kind); /* NULL: none of that number */
 /* CUPTI's number of a cause, which depends on the kind; NULL: none. */
 const char *gmt_name_managed_cause(unsigned kind, unsigned cause);

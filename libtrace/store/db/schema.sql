@@ -461,8 +461,8 @@ CREATE TABLE range (                     -- what the program names: NVTX ranges,
 CREATE TABLE step (
     id        INTEGER PRIMARY KEY,       -- in order of time
     number    INTEGER NOT NULL,          -- of its first step, from 1
-    steps     INTEGER NOT NULL,          -- that are in this row: more than 1 where old rows were merged to keep
-                                         -- the file small; of such a row all that follows is of all of them
+    steps     INTEGER NOT NULL,          -- that are in this row: more than 1 where they are shorter than 10 ms, or
+                                         -- old rows were merged to keep the file small; of such a row all that follows is of all of them
     source    TEXT NOT NULL CHECK (source IN ('range','pattern','slice')),   -- it ends where a range ends; where the
                                          -- launch begins that comes once per step; after a length of time
     name_id   INTEGER REFERENCES string(id),   -- of the range that ends it; NULL: none, or of several names

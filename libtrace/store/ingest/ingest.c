@@ -130,6 +130,11 @@ int gmt_ingest_record(struct gmt_ingest *ingest, const struct gmt_spool_record *
     return family->ingest(ingest, record);
 }
 
+int gmt_ingest_name(struct gmt_ingest *ingest, const char *text, int64_t *id)
+{
+    return gmt_ingest_string(ingest, (struct gmt_record_text){text, (int)strlen(text)}, id);
+}
+
 int gmt_ingest_flush(struct gmt_ingest *ingest)
 {
     if (ingest->last_ns == ingest->stored_last_ns) {

@@ -31,6 +31,9 @@ int gmt_ingest_record(struct gmt_ingest *ingest, const struct gmt_spool_record *
 int gmt_ingest_loss(struct gmt_ingest *ingest, const char *kind, const char *detail,
                     uint64_t count);
 
+/* string.id of a text, stored if it is new. 0 or negative errno. */
+int gmt_ingest_name(struct gmt_ingest *ingest, const char *text, int64_t *id);
+
 /* Before a commit: write what is kept in memory. */
 int gmt_ingest_flush(struct gmt_ingest *ingest);
 

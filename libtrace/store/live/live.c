@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/chunk.h"
+#include "libtrace/store/db/names.h"
 #include "libtrace/store/live/live_idle.h"
 #include "libtrace/store/live/live_kernels.h"
 #include "libtrace/store/live/live_memory.h"
@@ -179,24 +180,6 @@ static void count_call(struct gmt_live *live, struct gmt_timebase *time, unsigne
 
 /* ---- the device, and names -------------------------------------------------------------------- */
 
-/* CUpti_ActivityMemcpyKind -> enum gmt_direction. */
-static enum gmt_direction direction_of(const struct gmt_device_op *op)
-{
-    switch (op->copy_kind) {
-    case 1: /* HTOD */
-    case 3: /* HTOA */ return GMT_DIR_H2D;
-    case 2: /* DTOH */
-    case 4: /* ATOH */ return GMT_DIR_D2H;
-    case 5: /* ATOA */
-    case 6: /* ATOD */
-    case 7: /* DTOA */
-    case 8: /* DTOD */ return GMT_DIR_D2D;
-    case 9: /* HTOH */ return GMT_DIR_H2H;
-    case 10: /* PTOP */ return GMT_DIR_PEER;
-    default: return GMT_DIR_UNKNOWN;
-    }
-}
-
 static void count_op(struct gmt_live *live, const struct gmt_device_op *op, size_t room)
 {
     uint64_t ns = op->end_ns > op->start_ns ? op->end_ns - op->start_ns : 0;
@@ -209,7 +192,9 @@ static void count_op(struct gmt_live *live, const struct gmt_device_op *op, size
         gmt_live_kernels_device(&live->kernels, (const char *)(op + 1), room, op->grid, op->block,
                                 ns);
         break;
-    case GMT_OP_COPY: live->page.copies[direction_of(op)].device_ns += ns; break;
+    case GMT_OP_COPY:
+        live->page.copies[gmt_cupti_copy_direction(op->copy_kind)].device_ns += ns;
+        break;
     case GMT_OP_MEMSET: live->page.memsets.device_ns += ns; break;
     default: break;
     }

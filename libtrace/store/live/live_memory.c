@@ -175,6 +175,47 @@ static void add(struct gmt_live_held *to, const struct gmt_live_held *held)
     to->made += held->made;
 }
 
+static bool is_host_kind(unsigned kind)
+{
+    return kind == GMT_ALLOC_HOST || kind == GMT_ALLOC_REGISTERED;
+}
+
+/* One that is not known yet counts as the first. */
+static uint32_t place_of_device(const struct gmt_live_context *context)
+{
+    return context->device == UINT32_MAX        ? 0
+           : context->device < GMT_LIVE_DEVICES ? context->device
+                                                : GMT_LIVE_DEVICES - 1;
+}
+
+uint32_t gmt_live_memory_device(const struct gmt_live_memory *memory, uint32_t context)
+{
+    return context < memory->context_count ? memory->contexts[context].device : UINT32_MAX;
+}
+
+bool gmt_live_memory_is_host(const struct gmt_live_memory *memory, uint32_t id)
+{
+    const struct gmt_live_block *block = memory->capacity != 0
+                                             ? &memory->blocks[place_of(memory, id)]
+                                             : NULL;
+    return block != NULL && block->id == id && is_host_kind(block->kind);
+}
+
+struct gmt_live_held gmt_live_memory_held(const struct gmt_live_memory *memory, uint32_t device)
+{
+    struct gmt_live_held held = {0};
+    for (size_t i = 0; i < memory->context_count; i++) {
+        const struct gmt_live_context *context = &memory->contexts[i];
+        for (unsigned kind = 0; kind < GMT_ALLOC_KIND_COUNT; kind++) {
+            bool is_host = is_host_kind(kind);
+            if (is_host ? device == GMT_LIVE_HOST_MEMORY : device == place_of_device(context)) {
+                add(&held, &context->memory[kind]);
+            }
+        }
+    }
+    return held;
+}
+
 void gmt_live_memory_sum(const struct gmt_live_memory *memory, struct gmt_live_page *page)
 {
     memset(page->host_memory, 0, sizeof(page->host_memory));
@@ -183,11 +224,9 @@ void gmt_live_memory_sum(const struct gmt_live_memory *memory, struct gmt_live_p
     }
     for (size_t i = 0; i < memory->context_count; i++) {
         const struct gmt_live_context *context = &memory->contexts[i];
-        uint32_t device = context->device == UINT32_MAX        ? 0
-                          : context->device < GMT_LIVE_DEVICES ? context->device
-                                                               : GMT_LIVE_DEVICES - 1;
+        uint32_t device = place_of_device(context);
         for (unsigned kind = 0; kind < GMT_ALLOC_KIND_COUNT; kind++) {
-            bool is_host = kind == GMT_ALLOC_HOST || kind == GMT_ALLOC_REGISTERED;
+            bool is_host = is_host_kind(kind);
             add(is_host ? &page->host_memory[kind] : &page->device[device].memory[kind],
                 &context->memory[kind]);
         }

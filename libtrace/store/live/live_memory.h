@@ -3,6 +3,7 @@
 #ifndef GMT_STORE_LIVE_LIVE_MEMORY_H
 #define GMT_STORE_LIVE_LIVE_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,18 @@ int gmt_live_memory_allocated(struct gmt_live_memory *memory, uint32_t id, unsig
                               uint16_t context, uint64_t bytes);
 int gmt_live_memory_freed(struct gmt_live_memory *memory, uint32_t id);
 int gmt_live_memory_context(struct gmt_live_memory *memory, uint32_t context, uint32_t device);
+
+/* Of a gmt_context.id; UINT32_MAX: not known. */
+uint32_t gmt_live_memory_device(const struct gmt_live_memory *memory, uint32_t context);
+
+/* Is an allocation there, and page-locked memory? */
+bool gmt_live_memory_is_host(const struct gmt_live_memory *memory, uint32_t id);
+
+/* In place of a device: page-locked memory. */
+#define GMT_LIVE_HOST_MEMORY UINT32_MAX
+
+/* What is held of a device (an unknown one counts as 0, those beyond the last as the last). */
+struct gmt_live_held gmt_live_memory_held(const struct gmt_live_memory *memory, uint32_t device);
 
 /* Put the sums into the page: page-locked memory into host_memory, all other by device. */
 void gmt_live_memory_sum(const struct gmt_live_memory *memory, struct gmt_live_page *page);

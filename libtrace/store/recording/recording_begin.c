@@ -11,6 +11,7 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/store/db/database.h"
+#include "libtrace/store/recording/recording_aggregate.h"
 #include "libtrace/store/recording/recording_internal.h"
 #include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/spool/spool_files.h"
@@ -29,6 +30,7 @@ void gmt_recording_set_state(struct gmt_control *control, enum gmt_recorder_stat
 
 void gmt_recording_close_database(struct gmt_recording *recording)
 {
+    gmt_recording_aggregate_close(recording);
     gmt_ingest_close(recording->ingest);
     recording->ingest = NULL;
     gmt_database_close(recording->db);

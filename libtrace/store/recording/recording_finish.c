@@ -11,6 +11,7 @@
 #include "libtrace/store/ingest/join.h"
 #include "libtrace/store/ingest/range_scope.h"
 #include "libtrace/store/recording/coverage.h"
+#include "libtrace/store/recording/recording_aggregate.h"
 #include "libtrace/store/recording/recording_internal.h"
 #include "libtrace/store/recording/ring.h"
 #include "libtrace/store/recording/ring_internal.h"
@@ -93,10 +94,11 @@ static int look_around(struct gmt_recording *recording)
                     ? 0
                     : gmt_symbolize_run(db, recording->is_dump ? GMT_RING_NAMES_NS
                                                                : GMT_SYMBOLIZE_BUDGET_NS);
-    if (error == 0 && !recording->is_copy) {
+    bool is_whole = recording->aggregate == NULL;
+    if (error == 0 && !recording->is_copy && is_whole) {
         error = gmt_sources_embed(db, GMT_SOURCE_BUDGET_NS);
     }
-    if (error == 0 && !recording->is_foreign) {
+    if (error == 0 && !recording->is_foreign && is_whole) {
         error = gmt_model_cache_copy(db);
     }
     return error;
@@ -118,6 +120,8 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = store_control_losses(recording)) != 0 ||
         (error = gmt_coverage_store(db, recording->ingest, recording->folder)) != 0 ||
         (error = store_end(recording, fate)) != 0 ||
+        (error = recording->aggregate != NULL ? gmt_recording_aggregate_finish(recording) : 0) !=
+            0 ||
         (error = gmt_ingest_flush(recording->ingest)) != 0) {
         return error;
     }

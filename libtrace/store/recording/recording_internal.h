@@ -31,7 +31,8 @@ struct gmt_recording {
     sqlite3 *db;
     struct gmt_ingest *ingest;
     struct gmt_recording_live
-        *live;       /* NULL: nobody asks for numbers, since the program does not run */
+        *live; /* NULL: nobody asks for numbers, since the program does not run */
+    struct gmt_recording_aggregate *aggregate; /* NULL: calls become rows                      */
     bool complete;   /* the database was finished already                          */
     bool was_failed; /* an earlier attempt on this spool said FAILED               */
     bool in_transaction;

@@ -26,7 +26,9 @@ void gmt_recording_live_open(struct gmt_recording *recording)
     }
     (void)gmt_spool_settings_read(recording->folder, &own->settings);
     own->live = gmt_live_open(recording->folder, recording->control);
-    own->steps = own->settings.watches_steps != 0 ? gmt_step_watch_open(own->settings.step) : NULL;
+    own->steps = (own->settings.flags & GMT_SETTINGS_WATCHES_STEPS) != 0
+                     ? gmt_step_watch_open(own->settings.step)
+                     : NULL;
     recording->live = own;
 }
 

@@ -11,6 +11,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/store/db/database.h"
+#include "libtrace/store/recording/recording_aggregate.h"
 #include "libtrace/store/recording/recording_internal.h"
 #include "libtrace/store/recording/recording_live.h"
 #include "libtrace/store/recording/ring.h"
@@ -197,6 +198,9 @@ int gmt_recording_open_database(struct gmt_recording *recording)
     if (error == 0) {
         error = gmt_ingest_open(recording->db, &recording->time, &recording->ingest);
     }
+    if (error == 0 && gmt_recording_aggregates(recording) && !gmt_ring_is_on(recording->control)) {
+        error = gmt_recording_aggregate_open(recording);
+    }
     if (error == 0 && recording->was_failed) {
         error = gmt_database_exec(
             recording->db,
@@ -260,6 +264,9 @@ int gmt_recording_commit(struct gmt_recording *recording)
         }
         error = begin(recording);
     }
+    if (error == 0 && recording->aggregate != NULL) {
+        error = gmt_recording_aggregate_settle(recording);
+    }
     if (error != 0 || (error = store_losses(recording)) != 0 ||
         (error = gmt_ingest_flush(recording->ingest)) != 0 ||
         (error = store_positions(recording)) != 0 ||
@@ -278,6 +285,7 @@ int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64
 {
     struct gmt_spool_record record;
     char cause[128]; /* of a dump, which a recording as a whole has none of */
+    uint64_t began_ns = gmt_clock_monotonic_ns();
     *records = 0;
     gmt_timebase_add_control(&recording->time, recording->control);
     if (!recording->is_foreign) {
@@ -289,11 +297,15 @@ int gmt_recording_pass(struct gmt_recording *recording, bool writer_gone, uint64
         if (!recording->in_transaction && (error = begin(recording)) != 0) {
             break;
         }
-        error = gmt_ingest_record(recording->ingest, &record);
+        error = recording->aggregate != NULL ? gmt_recording_aggregate_record(recording, &record)
+                                             : gmt_ingest_record(recording->ingest, &record);
         (void)gmt_recording_live_record(recording, &record, cause);
         if (error == 0 && ++recording->transaction_records >= COMMIT_RECORDS) {
             error = gmt_recording_commit(recording);
         }
+    }
+    if (error == 0 && recording->aggregate != NULL) {
+        gmt_recording_aggregate_pass(recording, began_ns);
     }
     gmt_recording_live_pass(recording, writer_gone);
     /* While the program runs there is another pass. */

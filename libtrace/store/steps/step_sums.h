@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The sums of one step, in bounded memory. */
+#ifndef GMT_STORE_STEPS_STEP_SUMS_H
+#define GMT_STORE_STEPS_STEP_SUMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "libtrace/store/live/live_page.h"
+#include "libtrace/store/steps/step_event.h"
+#include "libtrace/store/steps/step_kinds.h"
+#include "libtrace/store/steps/step_names.h"
+
+enum {
+    GMT_STEP_OF_KERNEL =
+        GMT_STEP_KIND_COUNT, /* in place of a kind: by the kernel's name          */
+    GMT_STEP_CELLS = 4096,   /* further places and kernels of a step are the rest */
+    GMT_STEP_WORK_KINDS = GMT_STEP_MEMSET + 1
+};
+
+/* Calls of one kind from one place; launches and operations of one kernel; operations of one kind. */
+struct gmt_step_cell {
+    uint32_t kind; /* enum gmt_step_kind, GMT_STEP_OF_KERNEL */
+    uint32_t id;   /* gmt_stack.id, gmt_step_names; 0: the rest */
+    uint64_t calls, bytes;
+    uint64_t operations; /* of a kernel, on devices */
+    uint64_t ns, longest_ns, blocking_ns;
+};
+
+struct gmt_step_slow {
+    uint32_t name, device;
+    uint64_t start_ns, ns;
+};
+
+struct gmt_step_collective {
+    uint64_t position, begin_ns, end_ns, stream;
+    uint32_t name, device; /* UINT32_MAX: none */
+};
+
+struct gmt_step_sums {
+    uint64_t events; /* 0: nothing happened */
+    struct gmt_step_cell *cells;
+    uint32_t *place; /* by hash: index + 1 */
+    size_t count;
+    struct gmt_step_cell rest[GMT_STEP_KIND_COUNT + 1];
+    struct gmt_step_cell work[GMT_STEP_DEVICES][GMT_STEP_WORK_KINDS];
+    unsigned devices; /* that had work: those below this */
+    struct gmt_step_slow slowest[GMT_STEP_SLOWEST];
+    struct gmt_step_collective collective[GMT_COLLECTIVE_SOURCES][GMT_STEP_COLLECTIVES];
+    unsigned collectives[GMT_COLLECTIVE_SOURCES];
+};
+
+/* 0 or -ENOMEM. */
+int gmt_step_sums_open(struct gmt_step_sums *sums);
+void gmt_step_sums_close(struct gmt_step_sums *sums);
+
+/* Nothing has happened again. */
+void gmt_step_sums_clear(struct gmt_step_sums *sums);
+
+/* A call that counts. name: of a kernel that it launches, or 0. */
+void gmt_step_sums_call(struct gmt_step_sums *sums, const struct gmt_step_event *call);
+
+/* An operation of a device. */
+void gmt_step_sums_op(struct gmt_step_sums *sums, const struct gmt_step_event *op);
+
+/* A collective operation; not kept where the step has enough of them. */
+void gmt_step_sums_collective(struct gmt_step_sums *sums, enum gmt_collective_source source,
+                              const struct gmt_step_collective *collective);
+
+/*
+ * Put the cells that have rows of their own in front, the ones with most time first, and add the others to the rest. Returns
+ * how many calls, then how many kernels have rows: *kernels of them behind the calls.
+ */
+size_t gmt_step_sums_rank(struct gmt_step_sums *sums, const struct gmt_step_names *names,
+                          size_t *kernels);
+
+#endif
