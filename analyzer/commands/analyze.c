@@ -11,6 +11,7 @@
 #include "analyzer/commands/options.h"
 #include "analyzer/commands/rule_list.h"
 #include "analyzer/commands/several_output.h"
+#include "analyzer/commands/steps_show.h"
 #include "analyzer/commands/trace_session.h"
 #include "analyzer/compare/budget.h"
 #include "analyzer/compare/compare.h"
@@ -188,6 +189,13 @@ static int analyze_trace(const struct gmt_analyze_options *options, const struct
     int status = gmt_trace_session_open_page(&session, options, path, paged ? &page : NULL);
     int rc = 0;
 
+    /* The one question that can be answered; a report in another form, or a gate, cannot be had. */
+    if (session.has_only_steps && together == NULL && options->output_count == 0 &&
+        strcmp(options->writer->name, "text") == 0 && options->budget == NULL &&
+        given->run_count == 0) {
+        status = gmt_steps_show(session.db);
+        goto out;
+    }
     if (status != GMT_EXIT_OK) {
         goto out;
     }

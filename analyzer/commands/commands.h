@@ -78,6 +78,7 @@ int gmt_command_fleet(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
 int gmt_command_lines(int argc, char **argv);
+int gmt_command_steps(int argc, char **argv);
 int gmt_command_symbolize(int argc, char **argv);
 int gmt_command_recover(int argc, char **argv);
 int gmt_command_validate(int argc, char **argv);

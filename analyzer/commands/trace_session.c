@@ -16,6 +16,7 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/finished/reader.h"
+#include "libtrace/store/steps/steps_derive.h"
 
 static void complain(const char *subject, const char *message)
 {
@@ -219,6 +220,13 @@ int gmt_trace_session_open_page(struct gmt_trace_session *session,
     if (lost.all && session->beside != NULL &&
         gmt_open_check(session->db, message, sizeof(message)) != 0) {
         complain(path, message);
+        return GMT_EXIT_UNREADABLE;
+    }
+    session->has_only_steps = gmt_steps_only(session->db);
+    if (session->has_only_steps) {
+        complain(path,
+                 "holds sums over steps and no calls (gmtrace --aggregate), which no rule can "
+                 "check; gmanalyze steps, sql and export --to parquet read it");
         return GMT_EXIT_UNREADABLE;
     }
     if (lost.all) {

@@ -4,6 +4,7 @@
 #define GMT_ANALYZER_COMMANDS_TRACE_SESSION_H
 
 #include <sqlite3.h>
+#include <stdbool.h>
 
 #include "analyzer/commands/options.h"
 #include "analyzer/page/page.h"
@@ -18,6 +19,7 @@ struct gmt_trace_session {
     struct gmt_tried_file tried;        /* of --tried; empty without */
     sqlite3 *db;
     int error; /* negative errno where it could not be read or analysed, as far as that is known; 0 */
+    bool has_only_steps; /* of gmtrace --aggregate: there is nothing to be analysed */
     sqlite3 *beside; /* to the same file, until it is analysed and the page is filled; NULL: none */
     struct gmt_host_basis basis; /* with `beside`: begun */
     struct gmt_payload *payload; /* NULL: nobody wants a page */

@@ -16,6 +16,7 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/steps/steps_derive.h"
 
 struct export
 {
@@ -131,7 +132,10 @@ static int write_table(struct export *export, const struct gmt_parquet_table *ta
     size_t used = strlen(export->left_out);
     bool is_own = strcmp(table->name, "trace") == 0;
 
-    if (!is_own && !gmt_trace_has_column(export->db, table->name, NULL)) {
+    bool is_derived = sqlite3_table_column_metadata(export->db, "temp", table->name, NULL, NULL,
+                                                    NULL, NULL, NULL, NULL) == SQLITE_OK;
+
+    if (!is_own && !is_derived && !gmt_trace_has_column(export->db, table->name, NULL)) {
         snprintf(export->left_out + used, sizeof(export->left_out) - used, "%s%s",
                  used > 0 ? ", " : "", table->name);
         return 0;
@@ -235,6 +239,10 @@ int gmt_parquet_trace(const struct gmt_duckdb *duckdb, const char *trace, const 
     }
     /* From here on most of the memory is DuckDB's, which has a limit of its own. */
     gmt_memory_limit_lift();
+    if (gmt_steps_derive(export.db, "") != 0) {
+        gmt_say(stderr, "gmanalyze: %s: its steps could not be summed up: %s\n", trace,
+                gmt_guard_reason(export.db));
+    }
     int rc = gmt_parquet_place_find(&export.place, export.db, trace, run_name, export.why,
                                     sizeof(export.why));
     if (rc == 0) {
