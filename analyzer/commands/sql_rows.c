@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/commands/export.h"
+#include "analyzer/commands/export/export.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/memory_short.h"
 #include "reports/json/json_values.h"

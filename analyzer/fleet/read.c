@@ -11,7 +11,7 @@
 /* Nobody records more; a number beyond is damage. */
 #define STEPS_MOST 10000000
 
-struct row {
+struct read_step {
     int32_t id;
     size_t first, count; /* steps of the rank, from 0; count 0: is left out */
     double step_ns, in_calls_ns;
@@ -24,13 +24,13 @@ struct step_reading {
     sqlite3 *db;
     struct gmt_fleet_rank *rank;
     struct gmt_arena *arena;
-    struct row *rows; /* by id */
+    struct read_step *rows; /* by id */
     size_t row_count, used;
     int64_t to_wall_clock_ns;
 };
 
 /* Rows of a query come by step, so the search goes on from the last one. NULL: no such step. */
-static struct row *row_of(struct step_reading *reading, int32_t id)
+static struct read_step *step_of(struct step_reading *reading, int32_t id)
 {
     if (reading->used >= reading->row_count || reading->rows[reading->used].id > id) {
         reading->used = 0;
@@ -38,7 +38,8 @@ static struct row *row_of(struct step_reading *reading, int32_t id)
     while (reading->used < reading->row_count && reading->rows[reading->used].id < id) {
         reading->used++;
     }
-    struct row *row = reading->used < reading->row_count ? &reading->rows[reading->used] : NULL;
+    struct read_step *row = reading->used < reading->row_count ? &reading->rows[reading->used]
+                                                               : NULL;
     return row != NULL && row->id == id ? row : NULL;
 }
 
@@ -82,7 +83,7 @@ static int read_steps(struct step_reading *reading)
                             "WHERE source <> 'slice'), begin_ns, end_ns FROM step ORDER BY id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct row row = {.id = gmt_query_id(&query, 0)};
+        struct read_step row = {.id = gmt_query_id(&query, 0)};
         int64_t steps = gmt_query_count(&query, 1);
         bool left_out = gmt_query_int(&query, 2) != 0;
 
@@ -94,7 +95,7 @@ static int read_steps(struct step_reading *reading)
             reading->rank->trouble = "its steps are damaged";
             break;
         }
-        struct row *added = GMT_PUSH(reading->arena, reading->rows, reading->row_count);
+        struct read_step *added = GMT_PUSH(reading->arena, reading->rows, reading->row_count);
         if (added == NULL) {
             rc = -ENOMEM;
             break;
@@ -110,7 +111,8 @@ static bool is(const char *kind, const char *word)
     return kind != NULL && strcmp(kind, word) == 0;
 }
 
-static void add_calls(struct row *row, const char *kind, double calls, double bytes, double host_ns)
+static void add_calls(struct read_step *row, const char *kind, double calls, double bytes,
+                      double host_ns)
 {
     double *values = row->values;
 
@@ -141,7 +143,7 @@ static int read_calls(struct step_reading *reading)
         "SELECT step_id, kind, calls, bytes, host_ns FROM step_call ORDER BY step_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct row *row = row_of(reading, gmt_query_id(&query, 0));
+        struct read_step *row = step_of(reading, gmt_query_id(&query, 0));
 
         if (row != NULL) {
             add_calls(row, gmt_query_text_here(&query, 1), (double)gmt_query_int(&query, 2),
@@ -151,7 +153,7 @@ static int read_calls(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-static void add_work(struct row *row, const char *kind, double bytes, double device_ns)
+static void add_work(struct read_step *row, const char *kind, double bytes, double device_ns)
 {
     if (is(kind, "kernel")) {
         row->values[GMT_FLEET_KERNELS] += device_ns;
@@ -174,7 +176,7 @@ static int read_work(struct step_reading *reading)
         "SELECT step_id, kind, bytes, device_ns FROM step_work ORDER BY step_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct row *row = row_of(reading, gmt_query_id(&query, 0));
+        struct read_step *row = step_of(reading, gmt_query_id(&query, 0));
 
         if (!reading->rank->has_device_times) {
             reading->rank->has_device_times = true;
@@ -198,7 +200,7 @@ static int read_idle(struct step_reading *reading)
         "SELECT step_id, cause = 'host_code', ns FROM step_time ORDER BY step_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct row *row = row_of(reading, gmt_query_id(&query, 0));
+        struct read_step *row = step_of(reading, gmt_query_id(&query, 0));
 
         if (row != NULL) {
             row->has_time = true;
@@ -218,7 +220,7 @@ static int read_memory(struct step_reading *reading)
                             "WHERE device_id IS NOT NULL ORDER BY step_id");
 
     while (rc == 0 && gmt_query_next(&query)) {
-        struct row *row = row_of(reading, gmt_query_id(&query, 0));
+        struct read_step *row = step_of(reading, gmt_query_id(&query, 0));
 
         if (row != NULL) {
             row->values[GMT_FLEET_LEAK] += (double)gmt_query_int(&query, 1);
@@ -277,7 +279,7 @@ static int read_collectives(struct step_reading *reading)
 }
 
 /* Values of one row, by step. */
-static void spread_row(struct gmt_fleet_rank *rank, struct row *row)
+static void spread_row(struct gmt_fleet_rank *rank, struct read_step *row)
 {
     double steps = (double)row->count, *values = row->values;
 

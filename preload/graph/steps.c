@@ -24,7 +24,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 15) & ~(size_t)15;
 }
 
-static void release(struct gmt_steps *steps)
+static void release(struct gmt_node_steps *steps)
 {
     if (steps != NULL) {
         (void)munmap(steps->memory, steps->mapped_bytes);
@@ -32,10 +32,10 @@ static void release(struct gmt_steps *steps)
 }
 
 /* NULL: no memory. */
-static struct gmt_steps *make(size_t count)
+static struct gmt_node_steps *make(size_t count)
 {
-    size_t own = aligned(sizeof(struct gmt_steps)),
-           steps_bytes = aligned(count * sizeof(struct gmt_step));
+    size_t own = aligned(sizeof(struct gmt_node_steps)),
+           steps_bytes = aligned(count * sizeof(struct gmt_node_step));
     size_t index_bytes = aligned(gmt_node_index_bytes(count));
     size_t room = count * PARAMETER_BYTES + MOST_PARAMETER_BYTES;
     size_t bytes = own + steps_bytes + index_bytes + room;
@@ -44,10 +44,10 @@ static struct gmt_steps *make(size_t count)
     if (memory == MAP_FAILED) {
         return NULL;
     }
-    struct gmt_steps *steps = (struct gmt_steps *)memory;
+    struct gmt_node_steps *steps = (struct gmt_node_steps *)memory;
     steps->memory = memory;
     steps->mapped_bytes = bytes;
-    steps->steps = (struct gmt_step *)(memory + own);
+    steps->steps = (struct gmt_node_step *)(memory + own);
     steps->index = gmt_node_index_make(memory + own + steps_bytes, count);
     steps->bytes = memory + own + steps_bytes + index_bytes;
     steps->room = room;
@@ -70,7 +70,7 @@ static bool may_wait(const struct gmt_kernel_info *info, const uint8_t *bytes, s
 }
 
 /* Room for `bytes` of parameters: that of before, if they fit. */
-static bool find_room(struct gmt_steps *steps, struct gmt_step_kernel *kernel, size_t bytes)
+static bool find_room(struct gmt_node_steps *steps, struct gmt_step_kernel *kernel, size_t bytes)
 {
     if (bytes > MOST_PARAMETER_BYTES) {
         return false;
@@ -87,7 +87,7 @@ static bool find_room(struct gmt_steps *steps, struct gmt_step_kernel *kernel, s
     return true;
 }
 
-static bool copy_parameters(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
+static bool copy_parameters(struct gmt_node_steps *steps, struct gmt_step_kernel *kernel,
                             const struct gmt_kernel_info *info, void **parameters)
 {
     size_t bytes = 0;
@@ -110,7 +110,7 @@ static bool copy_parameters(struct gmt_steps *steps, struct gmt_step_kernel *ker
     return true;
 }
 
-static bool copy_packed(struct gmt_steps *steps, struct gmt_step_kernel *kernel, void **extra)
+static bool copy_packed(struct gmt_node_steps *steps, struct gmt_step_kernel *kernel, void **extra)
 {
     const void *buffer = NULL;
     size_t bytes = 0;
@@ -132,7 +132,7 @@ static bool copy_packed(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
 }
 
 /* Its attributes stay as they are. */
-static bool set_kernel(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
+static bool set_kernel(struct gmt_node_steps *steps, struct gmt_step_kernel *kernel,
                        const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
     CUfunction function = params->func != NULL ? params->func : (CUfunction)params->kern;
@@ -156,7 +156,7 @@ static bool set_kernel(struct gmt_steps *steps, struct gmt_step_kernel *kernel,
     return read && !may_wait(info, steps->bytes + kernel->parameters, kernel->parameter_bytes);
 }
 
-bool gmt_step_parameters(const struct gmt_steps *steps, const struct gmt_step_kernel *kernel,
+bool gmt_step_parameters(const struct gmt_node_steps *steps, const struct gmt_step_kernel *kernel,
                          void **out, size_t room)
 {
     const struct gmt_kernel_info *info = gmt_kernel_find(kernel->function);
@@ -191,7 +191,7 @@ static bool is_of_others(CUmemorytype type, CUdeviceptr address)
            (!gmt_allocmap_find(address, &found) || gmt_hazards_of_others(&found, context_here()));
 }
 
-static bool set_copy(struct gmt_step *step, const CUDA_MEMCPY3D *copy)
+static bool set_copy(struct gmt_node_step *step, const CUDA_MEMCPY3D *copy)
 {
     step->copy = *copy;
     return !is_of_others(copy->srcMemoryType, copy->srcDevice) &&
@@ -200,7 +200,7 @@ static bool set_copy(struct gmt_step *step, const CUDA_MEMCPY3D *copy)
            !is_pageable(copy->dstMemoryType, copy->dstHost, copy->dstDevice);
 }
 
-static bool set_memset(struct gmt_step *step, const CUDA_MEMSET_NODE_PARAMS *set)
+static bool set_memset(struct gmt_node_step *step, const CUDA_MEMSET_NODE_PARAMS *set)
 {
     step->set = *set;
     return !is_of_others(CU_MEMORYTYPE_DEVICE, set->dst) &&
@@ -262,7 +262,7 @@ static bool flatten(struct flat *flat, CUgraph graph, unsigned level)
 }
 
 /* GMT_STEP_KINDS: it cannot be made by a call in a stream, or is not. */
-static enum gmt_step_kind kind_of(CUgraphNodeType type)
+static enum gmt_node_step_kind kind_of(CUgraphNodeType type)
 {
     return type == CU_GRAPH_NODE_TYPE_EMPTY    ? GMT_STEP_NONE
            : type == CU_GRAPH_NODE_TYPE_GRAPH  ? GMT_STEP_CHILD
@@ -273,7 +273,8 @@ static enum gmt_step_kind kind_of(CUgraphNodeType type)
 }
 
 /* Reads over what the step was before: room for parameters is kept. */
-static bool read_step(struct gmt_steps *steps, struct gmt_step *step, const struct flat_node *from)
+static bool read_step(struct gmt_node_steps *steps, struct gmt_node_step *step,
+                      const struct flat_node *from)
 {
     CUDA_KERNEL_NODE_PARAMS_v2 kernel = {0};
     CUDA_MEMCPY3D copy = {0};
@@ -295,9 +296,9 @@ static bool read_step(struct gmt_steps *steps, struct gmt_step *step, const stru
     }
 }
 
-static struct gmt_steps *read_all(const struct flat *flat, unsigned long long flags)
+static struct gmt_node_steps *read_all(const struct flat *flat, unsigned long long flags)
 {
-    struct gmt_steps *steps = make(flat->count);
+    struct gmt_node_steps *steps = make(flat->count);
     if (steps == NULL) {
         return NULL;
     }
@@ -325,12 +326,12 @@ void gmt_steps_read(CUgraphExec exec, CUgraph graph)
                                        GMT_GRAPH_NO_STEPS;
     unsigned long long flags = gmt_graph_flags(exec);
     struct flat flat;
-    struct gmt_steps *steps = NULL;
+    struct gmt_node_steps *steps = NULL;
     if ((flags & refused) == 0 && begin_flat(&flat)) {
         steps = flatten(&flat, graph, 0) ? read_all(&flat, flags) : NULL;
         end_flat(&flat);
     }
-    struct gmt_steps *before = gmt_graph_set_steps(exec, steps);
+    struct gmt_node_steps *before = gmt_graph_set_steps(exec, steps);
     if (before != NULL && before != steps && steps != NULL) {
         steps->launched = before->launched; /* an update: earlier launches may be under way */
         steps->stream = before->stream;
@@ -338,7 +339,7 @@ void gmt_steps_read(CUgraphExec exec, CUgraph graph)
     release(before);
 }
 
-struct gmt_steps *gmt_steps_of(CUgraphExec exec)
+struct gmt_node_steps *gmt_steps_of(CUgraphExec exec)
 {
     return gmt_graph_steps(exec);
 }
@@ -349,11 +350,11 @@ void gmt_steps_forget(CUgraphExec exec)
 }
 
 /* The step of `node`, if it is one of `kind`; else what the graph holds is not known any more. */
-static struct gmt_step *step_of(CUgraphExec exec, struct gmt_steps *steps, CUgraphNode node,
-                                enum gmt_step_kind kind)
+static struct gmt_node_step *step_of(CUgraphExec exec, struct gmt_node_steps *steps,
+                                     CUgraphNode node, enum gmt_node_step_kind kind)
 {
     size_t at = gmt_node_index_find(&steps->index, node);
-    struct gmt_step *step = at < steps->count ? &steps->steps[at] : NULL;
+    struct gmt_node_step *step = at < steps->count ? &steps->steps[at] : NULL;
     if (step == NULL || step->kind != kind) {
         gmt_steps_forget(exec);
         return NULL;
@@ -364,8 +365,8 @@ static struct gmt_step *step_of(CUgraphExec exec, struct gmt_steps *steps, CUgra
 void gmt_steps_set_kernel(CUgraphExec exec, CUgraphNode node,
                           const CUDA_KERNEL_NODE_PARAMS_v2 *params)
 {
-    struct gmt_steps *steps = gmt_steps_of(exec);
-    struct gmt_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_KERNEL) : NULL;
+    struct gmt_node_steps *steps = gmt_steps_of(exec);
+    struct gmt_node_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_KERNEL) : NULL;
     if (step != NULL && !set_kernel(steps, &step->kernel, params)) {
         gmt_steps_forget(exec);
     }
@@ -373,19 +374,20 @@ void gmt_steps_set_kernel(CUgraphExec exec, CUgraphNode node,
 
 void gmt_steps_set_copy(CUgraphExec exec, CUgraphNode node, const CUDA_MEMCPY3D *params)
 {
-    struct gmt_steps *steps = gmt_steps_of(exec);
-    struct gmt_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_COPY) : NULL;
+    struct gmt_node_steps *steps = gmt_steps_of(exec);
+    struct gmt_node_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_COPY) : NULL;
     if (step != NULL && !set_copy(step, params)) {
         gmt_steps_forget(exec);
     }
 }
 
 /* Those of the child keep their names: an update has the same form. */
-static bool set_child(struct gmt_steps *steps, struct gmt_step *step, const struct flat *flat)
+static bool set_child(struct gmt_node_steps *steps, struct gmt_node_step *step,
+                      const struct flat *flat)
 {
     bool done = flat->count == step->child_count;
     for (size_t i = 0; i < flat->count && done; i++) {
-        struct gmt_step *at = &step[i + 1];
+        struct gmt_node_step *at = &step[i + 1];
         size_t child_count = at->kind == GMT_STEP_CHILD ? at->child_count : 0;
         done = kind_of(flat->nodes[i].type) == at->kind && read_step(steps, at, &flat->nodes[i]) &&
                (at->kind != GMT_STEP_CHILD || at->child_count == child_count);
@@ -395,8 +397,8 @@ static bool set_child(struct gmt_steps *steps, struct gmt_step *step, const stru
 
 void gmt_steps_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child)
 {
-    struct gmt_steps *steps = gmt_steps_of(exec);
-    struct gmt_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_CHILD) : NULL;
+    struct gmt_node_steps *steps = gmt_steps_of(exec);
+    struct gmt_node_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_CHILD) : NULL;
     struct flat flat;
     if (step == NULL) {
         return;
@@ -413,8 +415,8 @@ void gmt_steps_set_child(CUgraphExec exec, CUgraphNode node, CUgraph child)
 
 void gmt_steps_set_memset(CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *params)
 {
-    struct gmt_steps *steps = gmt_steps_of(exec);
-    struct gmt_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_MEMSET) : NULL;
+    struct gmt_node_steps *steps = gmt_steps_of(exec);
+    struct gmt_node_step *step = steps != NULL ? step_of(exec, steps, node, GMT_STEP_MEMSET) : NULL;
     if (step != NULL && !set_memset(step, params)) {
         gmt_steps_forget(exec);
     }

@@ -20,7 +20,7 @@
 
 #define GMT_STEP_ATTRIBUTES 8u
 
-enum gmt_step_kind {
+enum gmt_node_step_kind {
     GMT_STEP_NONE,  /* an empty node */
     GMT_STEP_CHILD, /* a child graph: its own steps follow */
     GMT_STEP_KERNEL,
@@ -34,14 +34,14 @@ struct gmt_step_kernel {
     unsigned grid[3], block[3], dynamic_shared_bytes;
     unsigned attribute_count;
     CUlaunchAttribute attributes[GMT_STEP_ATTRIBUTES];
-    uint32_t parameters; /* where they begin in gmt_steps.bytes */
+    uint32_t parameters; /* where they begin in gmt_node_steps.bytes */
     uint32_t parameter_bytes;
     uint32_t room; /* from there on */
     bool packed;   /* given as one buffer, not one by one */
 };
 
-struct gmt_step {
-    enum gmt_step_kind kind;
+struct gmt_node_step {
+    enum gmt_node_step_kind kind;
     union {
         struct gmt_step_kernel kernel;
         CUDA_MEMCPY3D copy;
@@ -51,8 +51,8 @@ struct gmt_step {
 };
 
 /* Of one executable graph. Used by one thread at a time, as the graph itself is. */
-struct gmt_steps {
-    struct gmt_step *steps; /* in the order in which they are to be made */
+struct gmt_node_steps {
+    struct gmt_node_step *steps; /* in the order in which they are to be made */
     size_t count;
     struct gmt_node_index index; /* of steps, by node */
     uint8_t *bytes;              /* the kernels' parameters */
@@ -73,7 +73,7 @@ struct gmt_steps {
 void gmt_steps_read(CUgraphExec exec, CUgraph graph);
 
 /* NULL: it is not known, or cannot be launched by steps. */
-struct gmt_steps *gmt_steps_of(CUgraphExec exec);
+struct gmt_node_steps *gmt_steps_of(CUgraphExec exec);
 
 /* One node gets other parameters. */
 void gmt_steps_set_kernel(CUgraphExec exec, CUgraphNode node,
@@ -90,7 +90,7 @@ void gmt_steps_forget(CUgraphExec exec);
 
 /* The addresses of the kernel's parameters, in `out`, which has room for `room`; false: there are more, or they have
  * changed. */
-bool gmt_step_parameters(const struct gmt_steps *steps, const struct gmt_step_kernel *kernel,
+bool gmt_step_parameters(const struct gmt_node_steps *steps, const struct gmt_step_kernel *kernel,
                          void **out, size_t room);
 
 #endif

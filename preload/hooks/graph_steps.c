@@ -37,7 +37,7 @@ static void cluster_of(const struct gmt_step_kernel *kernel, uint32_t cluster[3]
 }
 
 /* Some kernel lacks counters. What the graph has launched since the last look is counted for the classes. */
-static bool any_lacks(struct gmt_steps *steps)
+static bool any_lacks(struct gmt_node_steps *steps)
 {
     bool any = false;
     for (size_t i = 0; i < steps->count; i++) {
@@ -67,7 +67,7 @@ static bool any_lacks(struct gmt_steps *steps)
 
 /* The stream's context is the current one, and that of the nodes: of the kernels, for copies to and from others are no
  * steps. */
-static bool is_in_context(const struct gmt_steps *steps, CUstream stream)
+static bool is_in_context(const struct gmt_node_steps *steps, CUstream stream)
 {
     CUcontext current = NULL, of_stream = NULL;
     return gmt_driver.cuStreamGetCtx != NULL && gmt_driver.cuCtxGetCurrent != NULL &&
@@ -85,7 +85,7 @@ static bool may_wait(const struct gmt_hook_call *call)
 
 /* ---- the steps ---------------------------------------------------------------------------------- */
 
-static CUresult launch_kernel(const struct gmt_steps *steps, struct gmt_step_kernel *kernel,
+static CUresult launch_kernel(const struct gmt_node_steps *steps, struct gmt_step_kernel *kernel,
                               const struct gmt_hook_call *call, bool *measured)
 {
     void *parameters[MOST_PARAMETERS];
@@ -147,12 +147,12 @@ static void end_stretch(struct stretch *stretch)
 }
 
 /* The steps from `*at` on; stops at the first that fails, at `*at`. Returns how many kernels were measured. */
-static unsigned make_all(struct gmt_steps *steps, struct gmt_hook_call *call, size_t *at,
+static unsigned make_all(struct gmt_node_steps *steps, struct gmt_hook_call *call, size_t *at,
                          struct stretch *stretch)
 {
     unsigned count = 0;
     for (; *at < steps->count; (*at)++) {
-        struct gmt_step *step = &steps->steps[*at];
+        struct gmt_node_step *step = &steps->steps[*at];
         bool measured = false;
         stretch->began_ns = stretch->began_ns == 0 ? gmt_clock_monotonic_ns() : stretch->began_ns;
         switch (step->kind) {
@@ -186,7 +186,7 @@ static void wait_for_all(const struct gmt_hook_call *call)
     }
 }
 
-static bool launch(struct gmt_steps *steps, struct gmt_hook_call *call, unsigned *measured)
+static bool launch(struct gmt_node_steps *steps, struct gmt_hook_call *call, unsigned *measured)
 {
     struct stretch stretch = {0};
     size_t made = 0;
@@ -217,7 +217,7 @@ bool gmt_graph_steps_wanted(void)
 
 bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
 {
-    struct gmt_steps *steps = gmt_graph_steps_wanted() ? gmt_steps_of(exec) : NULL;
+    struct gmt_node_steps *steps = gmt_graph_steps_wanted() ? gmt_steps_of(exec) : NULL;
     if (steps == NULL) {
         return false;
     }

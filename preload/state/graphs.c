@@ -15,7 +15,7 @@ static struct {
     CUgraphExec handle; /* NULL: never used */
     uint32_t id;        /* gmt_graph.id */
     uint32_t made;      /* gmt_graph.made */
-    struct gmt_steps *steps;
+    struct gmt_node_steps *steps;
     unsigned long long flags;
 } graphs[SLOTS];
 static unsigned used;
@@ -77,21 +77,21 @@ uint32_t gmt_graph_id(CUgraphExec handle)
     return id;
 }
 
-struct gmt_steps *gmt_graph_steps(CUgraphExec handle)
+struct gmt_node_steps *gmt_graph_steps(CUgraphExec handle)
 {
     if (atomic_load_explicit(&with_steps, memory_order_relaxed) == 0) {
         return NULL;
     }
     gmt_mutex_lock(&mutex);
     unsigned at = find(handle);
-    struct gmt_steps *steps = at != SLOTS ? graphs[at].steps : NULL;
+    struct gmt_node_steps *steps = at != SLOTS ? graphs[at].steps : NULL;
     gmt_mutex_unlock(&mutex);
     return steps;
 }
 
-struct gmt_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_steps *steps)
+struct gmt_node_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_node_steps *steps)
 {
-    struct gmt_steps *before = steps;
+    struct gmt_node_steps *before = steps;
     gmt_mutex_lock(&mutex);
     unsigned at = find(handle);
     if (at != SLOTS) {

@@ -9,7 +9,7 @@
 
 #include "libtrace/record/layout.h"
 
-struct gmt_steps;
+struct gmt_node_steps;
 
 /* Give the handle a new id (graph->id, graph->made): of an update, where it has been made executable before. */
 void gmt_graph_name(CUgraphExec handle, bool is_update, struct gmt_graph *graph);
@@ -19,8 +19,8 @@ uint32_t gmt_graph_id(CUgraphExec handle);
 
 /* What a launch of it does (graph/steps.h), which is kept here. NULL: nothing is. `set` returns what was there, which is the
  * caller's; what cannot be kept is returned, too. */
-struct gmt_steps *gmt_graph_steps(CUgraphExec handle);
-struct gmt_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_steps *steps);
+struct gmt_node_steps *gmt_graph_steps(CUgraphExec handle);
+struct gmt_node_steps *gmt_graph_set_steps(CUgraphExec handle, struct gmt_node_steps *steps);
 
 /* Flags of CUgraphInstantiate_flags, and GMT_GRAPH_NO_STEPS: what it holds cannot be followed. They are added to those of before; a
  * handle that is named anew has none. */

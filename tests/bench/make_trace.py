@@ -126,7 +126,7 @@ class Trace:
     def call(self, api: int, call: Call, begin: int, end: int) -> tuple:
         """Columns of every call from its id to `capturing`."""
         return (self.id(), api, call.thread + 1, 1, call.stream + 1, begin, end, 0, None,
-                call.place, 0)
+                call.place, None, 0)
 
     def copy(self, c: Call) -> None:
         api, direction, source, target = c.copy

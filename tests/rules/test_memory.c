@@ -59,7 +59,7 @@ Test(memory, count_what_is_lost_but_for_the_last)
     "INSERT INTO api(id, name, runtime_name, family) VALUES (41, 'cuEventQuery', " \
     "'cudaEventQuery', 'other');" \
     "INSERT INTO api_call VALUES (600001, 41, 1, 1, NULL, 99000000, 99000001, " RESULT \
-    ", NULL, NULL, 0, NULL)"
+    ", NULL, NULL, NULL, 0, NULL)"
 
 /* Many programs return their result by exit(1); what is not ready yet has not failed. */
 Test(memory, take_any_status_for_a_normal_end_if_no_call_failed)
@@ -100,7 +100,7 @@ Test(memory, call_nothing_lost_that_may_be_in_use)
         "UPDATE launch SET arguments = 'unknown'",
         "INSERT INTO api(id, name, runtime_name, family) VALUES (40, 'cuIpcGetMemHandle', "
         "'cudaIpcGetMemHandle', 'other');"
-        "INSERT INTO api_call VALUES (600000, 40, 1, 1, NULL, 2, 3, 0, NULL, NULL, 0, NULL)",
+        "INSERT INTO api_call VALUES (600000, 40, 1, 1, NULL, 2, 3, 0, NULL, NULL, NULL, 0, NULL)",
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -22,7 +22,7 @@
       "step_collective(step_id,position,source,name_id,device_id,stream,begin_ns,end_ns)", 8)
 
 #define ENUMERATOR(id, columns, count) id,
-enum statement { STATEMENTS(ENUMERATOR) STATEMENT_COUNT };
+enum step_statement { STATEMENTS(ENUMERATOR) STATEMENT_COUNT };
 
 struct gmt_step_writer {
     sqlite3 *db;
@@ -33,15 +33,15 @@ struct gmt_step_writer {
 };
 
 /* A row that is being bound. */
-struct row {
+struct step_row {
     struct gmt_step_writer *writer;
     sqlite3_stmt *statement;
     int at;
 };
 
-static struct row begin(struct gmt_step_writer *writer, enum statement which)
+static struct step_row begin(struct gmt_step_writer *writer, enum step_statement which)
 {
-    struct row row = {.writer = writer, .statement = writer->statement[which], .at = 1};
+    struct step_row row = {.writer = writer, .statement = writer->statement[which], .at = 1};
     if (which != STEP) {
         (void)sqlite3_bind_int64(row.statement, row.at++, writer->id);
     }
@@ -49,12 +49,12 @@ static struct row begin(struct gmt_step_writer *writer, enum statement which)
 }
 
 /* Of bits, too: a column of 64 bits. */
-static void put(struct row *row, uint64_t value)
+static void put(struct step_row *row, uint64_t value)
 {
     (void)sqlite3_bind_int64(row->statement, row->at++, (int64_t)value);
 }
 
-static void put_if(struct row *row, bool is_there, uint64_t value)
+static void put_if(struct step_row *row, bool is_there, uint64_t value)
 {
     if (is_there) {
         put(row, value);
@@ -63,12 +63,12 @@ static void put_if(struct row *row, bool is_there, uint64_t value)
     }
 }
 
-static void put_word(struct row *row, const char *word)
+static void put_word(struct step_row *row, const char *word)
 {
     (void)sqlite3_bind_text(row->statement, row->at++, word, -1, SQLITE_STATIC);
 }
 
-static int put_name(struct row *row, struct gmt_step_names *names, uint32_t number)
+static int put_name(struct step_row *row, struct gmt_step_names *names, uint32_t number)
 {
     struct gmt_step_name *name = gmt_step_names_get(names, number);
     int error = 0;
@@ -79,7 +79,7 @@ static int put_name(struct row *row, struct gmt_step_names *names, uint32_t numb
     return error;
 }
 
-static int end(struct row *row)
+static int end(struct step_row *row)
 {
     int code = sqlite3_step(row->statement);
     int error = code == SQLITE_DONE ? 0 : gmt_database_error(row->writer->db);
@@ -161,7 +161,7 @@ static int put_call(struct gmt_step_writer *writer, const struct gmt_step_cell *
     if (unknown < 0) {
         return unknown;
     }
-    struct row row = begin(writer, CALL);
+    struct step_row row = begin(writer, CALL);
     put_word(&row, gmt_step_kind_word((enum gmt_step_kind)cell->kind));
     put_if(&row, cell->id != 0 && unknown == 0, cell->id);
     put(&row, cell->calls);
@@ -178,7 +178,7 @@ static int put_kernel(struct gmt_step_writer *writer, const struct gmt_step *ste
     if (cell->calls == 0 && cell->operations == 0) {
         return 0;
     }
-    struct row row = begin(writer, KERNEL);
+    struct step_row row = begin(writer, KERNEL);
     int error = put_name(&row, step->names, cell->id);
     put(&row, cell->calls);
     put(&row, cell->operations);
@@ -212,7 +212,7 @@ static int put_work(struct gmt_step_writer *writer, const struct gmt_step_sums *
         for (unsigned kind = 0; kind < GMT_STEP_WORK_KINDS && error == 0; kind++) {
             const struct gmt_step_cell *work = &sums->work[device][kind];
             if (work->calls != 0) {
-                struct row row = begin(writer, WORK);
+                struct step_row row = begin(writer, WORK);
                 put(&row, device);
                 put_word(&row, gmt_step_kind_word((enum gmt_step_kind)kind));
                 put(&row, work->calls);
@@ -232,7 +232,7 @@ static int put_slowest(struct gmt_step_writer *writer, const struct gmt_step *st
     for (unsigned i = 0; i < GMT_STEP_SLOWEST && error == 0; i++) {
         const struct gmt_step_slow *slow = &step->sums->slowest[i];
         if (slow->ns != 0) {
-            struct row row = begin(writer, SLOWEST);
+            struct step_row row = begin(writer, SLOWEST);
             put(&row, i + 1);
             put(&row, slow->device);
             error = put_name(&row, step->names, slow->name);
@@ -249,7 +249,7 @@ static int put_time(struct gmt_step_writer *writer, unsigned device, const char 
     if (ns == 0) {
         return 0;
     }
-    struct row row = begin(writer, TIME);
+    struct step_row row = begin(writer, TIME);
     put(&row, device);
     put_word(&row, cause);
     put(&row, ns);
@@ -275,7 +275,7 @@ static int put_memory(struct gmt_step_writer *writer, const struct gmt_step *ste
     for (unsigned i = 0; i <= GMT_STEP_DEVICES && error == 0; i++) {
         const struct gmt_step_memory *memory = &step->memory[i];
         if (memory->peak_bytes != 0 || memory->live_count != 0) {
-            struct row row = begin(writer, MEMORY);
+            struct step_row row = begin(writer, MEMORY);
             put_if(&row, i < GMT_STEP_DEVICES, i);
             put(&row, memory->live_bytes);
             put(&row, memory->peak_bytes);
@@ -290,7 +290,7 @@ static int put_collective(struct gmt_step_writer *writer, const struct gmt_step 
                           enum gmt_collective_source source,
                           const struct gmt_step_collective *collective)
 {
-    struct row row = begin(writer, COLLECTIVE);
+    struct step_row row = begin(writer, COLLECTIVE);
     put(&row, collective->position);
     put_word(&row, gmt_collective_source_word(source));
     int error = put_name(&row, step->names, collective->name);
@@ -315,7 +315,7 @@ static int put_collectives(struct gmt_step_writer *writer, const struct gmt_step
 
 static int put_step(struct gmt_step_writer *writer, const struct gmt_step *step)
 {
-    struct row row = begin(writer, STEP);
+    struct step_row row = begin(writer, STEP);
     put(&row, (uint64_t)++writer->id);
     put(&row, (uint64_t)writer->number + 1);
     put(&row, step->count);

@@ -17,7 +17,7 @@
 
 /* Of all these queries. `kind` is a word of step_call; of ranges one of range.kind; 'copy' of an operation has CUPTI's kind in
  * `key`. */
-enum column {
+enum read_column {
     TYPE,
     KIND,
     BEGIN_NS,
@@ -159,12 +159,12 @@ static unsigned range_kind_of(const char *word)
                                                      : GMT_RANGE_PROFILER;
 }
 
-static uint32_t small(sqlite3_stmt *row, enum column column)
+static uint32_t small(sqlite3_stmt *row, enum read_column column)
 {
     return (uint32_t)sqlite3_column_int64(row, column);
 }
 
-static uint64_t large(sqlite3_stmt *row, enum column column)
+static uint64_t large(sqlite3_stmt *row, enum read_column column)
 {
     return (uint64_t)sqlite3_column_int64(row, column);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings among trace events: a process of their own, a track for each, and on it the times that it would shorten. */
-#include "analyzer/commands/export_findings.h"
+#include "analyzer/commands/export/export_findings.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/commands/export.h"
+#include "analyzer/commands/export/export.h"
 #include "analyzer/commands/views.h"
 #include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
-#include "analyzer/commands/export.h"
-#include "analyzer/commands/export_findings.h"
+#include "analyzer/commands/export/export.h"
+#include "analyzer/commands/export/export_findings.h"
 #include "analyzer/commands/validate_checks.h"
 #include "analyzer/export/export_names.h"
 #include "analyzer/export/trace_events.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gmanalyze export: a trace in a form that other tools read. */
-#include "analyzer/commands/export.h"
+#include "analyzer/commands/export/export.h"
 
 #include <errno.h>
 #include <limits.h>
