@@ -18,6 +18,7 @@
 #include "analyzer/fleet/read.h"
 #include "analyzer/trace/open.h"
 #include "libtrace/store/db/guard.h"
+#include "libtrace/store/steps/steps_derive.h"
 
 /* Folders inside of folders. */
 enum { DEPTH_MOST = 4 };
@@ -89,7 +90,10 @@ static int read_one(const char *trace, FILE *to)
 
         rank.trouble = gmt_arena_copy(&arena, message + (named ? name + 2 : 0));
     } else {
-        rc = gmt_fleet_read(&rank, db, &arena);
+        rc = gmt_steps_derive(db, ""); /* of a trace that has its calls */
+        if (rc == 0) {
+            rc = gmt_fleet_read(&rank, db, &arena);
+        }
         if (rc != 0) {
             rank.trouble = gmt_arena_copy(&arena,
                                           rc == -ENOMEM ? strerror(ENOMEM) : gmt_guard_reason(db));

@@ -72,6 +72,11 @@ whole)
     "$gmanalyze" steps sums.db >steps.out 2>steps.err || fail "gmanalyze steps: $(cat steps.err)"
     "$gmanalyze" steps whole.db >derived.out 2>derived.err || fail "gmanalyze steps: $(cat derived.err)"
     grep -q 'made of its calls' derived.out || fail "it is not said that sums are derived"
+    # Ranks that kept whole traces and ranks that kept sums answer the same question.
+    mkdir ranks
+    cp whole.db sums.db ranks/
+    "$gmanalyze" fleet ranks >fleet.out 2>fleet.err || fail "gmanalyze fleet: $(cat fleet.err)"
+    grep -q '^2 of 2 ranks compared' fleet.out || fail "fleet: $(head -3 fleet.out)"
     for what in '-o r.html' '-o r.json' '--format json' '--fail-on any --baseline whole.db'; do
         status=0
         # shellcheck disable=SC2086

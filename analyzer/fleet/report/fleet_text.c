@@ -8,6 +8,8 @@
 #include "libtrace/base/format.h"
 #include "libtrace/base/printable.h"
 
+#define MOST_SCORE 1000.0 /* beyond, a number means nothing more */
+
 static const char *value_text(char *text, enum gmt_fleet_unit unit, double value)
 {
     switch (unit) {
@@ -21,9 +23,20 @@ static const char *value_text(char *text, enum gmt_fleet_unit unit, double value
     return "";
 }
 
+/* Its empty line: gmt_say makes a space of one at the begin of a text. */
+static void begin_section(void)
+{
+    gmt_say(stdout, "\n");
+}
+
 static const char *name_of(const struct gmt_fleet_rank *rank)
 {
-    return rank->rank != NULL ? rank->rank : "?";
+    const char *slash = strrchr(rank->trace, '/');
+
+    if (rank->rank != NULL) {
+        return rank->rank;
+    }
+    return slash != NULL ? slash + 1 : rank->trace; /* the program was started without ranks */
 }
 
 static void print_head(const struct gmt_fleet_view *view)
@@ -68,7 +81,10 @@ static void print_difference(const struct gmt_fleet_view *view,
     if (isinf(difference->score)) {
         gmt_say(stdout, " (the others are equal)");
     } else {
-        gmt_say(stdout, " (%.1f standard %s, odd from %.1f)", fabs(difference->score),
+        gmt_say(stdout, " (%s%.*f standard %s, odd from %.1f)",
+                fabs(difference->score) > MOST_SCORE ? "over " : "",
+                fabs(difference->score) > MOST_SCORE ? 0 : 1,
+                fmin(fabs(difference->score), MOST_SCORE),
                 result->few_ranks ? "errors over the steps" : "deviations of the others",
                 difference->limit);
     }
@@ -117,7 +133,8 @@ static void print_all_odd(const struct gmt_fleet_view *view)
     if (result->compared < 2) {
         return;
     }
-    gmt_say(stdout, "\n%zu odd rank%s (of fleets without one, %.0f %% would show one)\n",
+    begin_section();
+    gmt_say(stdout, "%zu odd rank%s (of fleets without one, %.0f %% would show one)\n",
             result->odd_count, result->odd_count == 1 ? "" : "s", result->false_alarms * 100);
     for (size_t i = 0; i < shown; i++) {
         print_odd(view, &result->odd[i]);
@@ -134,8 +151,9 @@ static void print_spread(const struct gmt_fleet_view *view)
     if (result->compared < 2 || result->step_count == 0) {
         return;
     }
+    begin_section();
     gmt_say(stdout,
-            "\nPer step, medians of each rank%*s least (rank)      median        most (rank)\n", 21,
+            "Per step, medians of each rank%*s least (rank)      median        most (rank)\n", 21,
             "");
     for (int m = 0; m < GMT_FLEET_MEASURES; m++) {
         const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[m];
@@ -149,12 +167,17 @@ static void print_spread(const struct gmt_fleet_view *view)
         const char *comma = strchr(what, ',');
         int width = comma != NULL && m == GMT_FLEET_COLLECTIVES ? (int)(comma - what)
                                                                 : (int)strlen(what);
+        /* Rates are kept as time per size, and printed as size per time. */
+        bool turned = row->unit == GMT_FLEET_UNIT_RATE;
+        size_t least_rank = turned ? spread->most_rank : spread->least_rank;
+        size_t most_rank = turned ? spread->least_rank : spread->most_rank;
         gmt_say(stdout, "  %.*s%*s %10s %-7.7s %10s  %10s %.7s\n", width, what,
-                width < 46 ? 46 - width : 0, "", value_text(least, row->unit, spread->least),
-                name_of(&view->fleet.ranks[spread->least_rank]),
+                width < 46 ? 46 - width : 0, "",
+                value_text(least, row->unit, turned ? spread->most : spread->least),
+                name_of(&view->fleet.ranks[least_rank]),
                 value_text(median, row->unit, spread->median),
-                value_text(most, row->unit, spread->most),
-                name_of(&view->fleet.ranks[spread->most_rank]));
+                value_text(most, row->unit, turned ? spread->least : spread->most),
+                name_of(&view->fleet.ranks[most_rank]));
     }
 }
 
@@ -165,7 +188,8 @@ static void print_changes(const struct gmt_fleet_view *view)
     if (view->against == NULL) {
         return;
     }
-    gmt_say(stdout, "\nSince %s, by %zu ranks of both\n", view->against, changes->paired);
+    begin_section();
+    gmt_say(stdout, "Since %s, by %zu ranks of both\n", view->against, changes->paired);
     if (changes->needed > changes->paired) {
         gmt_say(stdout, "  too few to distinguish a change from chance\n");
     } else if (changes->count == 0) {
@@ -203,11 +227,13 @@ static void print_clocks(const struct gmt_fleet_view *view)
         }
     }
     if (corrected == 0) {
-        gmt_say(stdout, "\nClocks: no collectives to compare them by\n");
+        begin_section();
+        gmt_say(stdout, "Clocks: no collectives to compare them by\n");
         return;
     }
+    begin_section();
     gmt_say(stdout,
-            "\nClocks: %zu ranks compared by %s collectives, %s ambiguous ones left out; furthest "
+            "Clocks: %zu ranks compared by %s collectives, %s ambiguous ones left out; furthest "
             "%s off, error ± %s at most\n",
             corrected, gmt_format_count(matched, (double)clocks->matched),
             gmt_format_count(ambiguous, (double)clocks->ambiguous), gmt_format_ns(one, largest),
@@ -226,7 +252,8 @@ static void print_left_out(const struct gmt_fleet_view *view)
             continue;
         }
         if (count == 0) {
-            gmt_say(stdout, "\nNot compared, or in part\n");
+            begin_section();
+            gmt_say(stdout, "Not compared, or in part\n");
         }
         if (view->top == 0 || count < view->top) {
             gmt_say(stdout, "  rank %s, %s: %s\n", name_of(rank), rank->trace, what);
