@@ -194,7 +194,7 @@ struct gmt_timeline {
     struct gmt_cover *kernels; /* when a kernel ran, for gmt_cover_make */
     struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
-    double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
+    double own_ns;     /* what that took of the program (own_time.h); NAN: not recorded */
     bool takes_stacks; /* some calls have the stack of an earlier one of their place (--overhead) */
     struct gmt_tl_managed_op *managed; /* by start */
     size_t managed_count;

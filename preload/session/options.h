@@ -49,8 +49,8 @@ struct gmt_options {
     double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
     unsigned counter_samples;
     uint64_t hold_limit_ns; /* that a thread waits for another */
-    double overhead;     /* share of elapsed time that all of it may cost; 0: no limit */
-    bool overhead_given; /* else the software device has no limit */
+    double overhead;        /* share of elapsed time that all of it may cost; 0: no limit */
+    bool overhead_given;    /* else the software device has no limit */
 };
 extern struct gmt_options gmt_options;
 
