@@ -171,7 +171,8 @@ struct gmt_timeline {
     size_t copy_count;
     struct gmt_tl_launch *launches;
     size_t launch_count;
-    bool all_copies, all_launches;         /* none of the tables' rows failed or was captured */
+    bool all_copies, all_launches; /* none of the tables' rows failed or was captured */
+    bool takes_stacks; /* some calls have the stack of an earlier one of their place (--overhead) */
     int64_t (*launch_ids)[2];              /* launch.id and its index, by id */
     struct gmt_tl_allocation *allocations; /* device side */
     size_t allocation_count;
@@ -194,8 +195,7 @@ struct gmt_timeline {
     struct gmt_cover *kernels; /* when a kernel ran, for gmt_cover_make */
     struct gmt_interval *own;  /* merged: a thread of the program waited for gmtrace */
     size_t own_count;
-    double own_ns;     /* what that took of the program (own_time.h); NAN: not recorded */
-    bool takes_stacks; /* some calls have the stack of an earlier one of their place (--overhead) */
+    double own_ns; /* what that took of the program (own_time.h); NAN: not recorded */
     struct gmt_tl_managed_op *managed; /* by start */
     size_t managed_count;
     bool has_managed_ops;        /* the trace has a place for them */
