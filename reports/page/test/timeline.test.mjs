@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 import { build } from 'esbuild';
@@ -360,6 +361,14 @@ test('names of kernels are cut to what fits a block', () => {
   assert.equal(short('(anonymous namespace)::reduce<(int)512>(double*)'), 'reduce');
   assert.equal(short('_Z3fooPf'), '_Z3fooPf');
   assert.equal(short('<img src=x>'), '<img src=x>');
+});
+
+test('causes of idle time differ in their colours, from kernels and copies too', () => {
+  const causes = readFileSync(new URL('../../model/answer.c', import.meta.url), 'utf8');
+  const names = [...causes.matchAll(/"(idle_[a-z_]+)"/g)].map(([, name]) => name);
+  const colors = [...new Set(names)].map((name) => page.colorName(page.colorOf(page.causeLook(name))));
+  assert.ok(colors.length > 5);
+  assert.equal(new Set([...colors, '--c1', '--c3']).size, colors.length + 2, colors.join(' '));
 });
 
 test('kernels look like no call and like no other kernel, and the same in every run', () => {

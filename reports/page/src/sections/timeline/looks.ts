@@ -32,16 +32,19 @@ const KINDS: Record<string, { look: number; title: string }> = {
 export const BUSY_LOOK = look(3, 'none');
 export const OWN_LOOK = look(7, 'rising');
 
-/** Causes of idle time: names of report.time.parts. */
+/**
+ * Causes of idle time: names of report.time.parts. The bar of the time has the colours, and those of kernels and copies beside
+ * them, without patterns: no two are equal, and none is that of copies (1) or kernels (3).
+ */
 const CAUSES: Record<string, number> = {
   idle_allocation: look(5, 'upright'),
-  idle_page_locking: look(5, 'rising'),
+  idle_page_locking: look(14, 'rising'),
   idle_module_loading: look(4, 'dots'),
-  idle_copy_calls: look(1, 'level'),
-  idle_launch_calls: look(3, 'none'),
-  idle_synchronization: look(8, 'rising'),
+  idle_copy_calls: look(6, 'level'),
+  idle_launch_calls: look(10, 'none'),
+  idle_synchronization: look(9, 'rising'),
   idle_other_calls: look(7, 'dots'),
-  idle_start_up: look(6, 'falling'),
+  idle_start_up: look(11, 'falling'),
   idle_host_code: look(2, 'none'),
 };
 

@@ -3,6 +3,8 @@
 import { known, ns, smallShare } from '../../format';
 import type { Report, TimePart } from '../../report';
 import { go } from '../../state';
+import { isIdle } from '../idle';
+import { causeLook, colorName, colorOf } from '../timeline/looks';
 
 interface Drawn extends TimePart {
   at: number;
@@ -21,10 +23,15 @@ export function layOut({ time }: Report): Drawn[] {
   return drawn;
 }
 
-function Swatch({ name }: { name: string }) {
+/** Causes of idle time have the colours of the timeline's lane; the style sheet has the others. */
+function fillOf(part: TimePart) {
+  return isIdle(part) ? { fill: `var(${colorName(colorOf(causeLook(part.name)))})` } : {};
+}
+
+function Swatch({ part }: { part: TimePart }) {
   return (
     <svg class="time-swatch" viewBox="0 0 14 14" aria-hidden="true">
-      <rect class="time-part" data-part={name} width="14" height="14" rx="3" />
+      <rect class="time-part" data-part={part.name} style={fillOf(part)} width="14" height="14" rx="3" />
     </svg>
   );
 }
@@ -43,14 +50,21 @@ export function TimeBar({ report }: { report: Report }) {
         </button>
       </figcaption>
       <svg viewBox="0 0 1000 30" preserveAspectRatio="none" role="img" aria-label={words}>
-        {parts.map(({ name, at, part }) => (
-          <rect class="time-part" data-part={name} x={1000 * at} width={Math.max(1, 1000 * part)} height="30" />
+        {parts.map((each) => (
+          <rect
+            class="time-part"
+            data-part={each.name}
+            style={fillOf(each)}
+            x={1000 * each.at}
+            width={Math.max(1, 1000 * each.part)}
+            height="30"
+          />
         ))}
       </svg>
       <ul>
-        {parts.map(({ name, title, ns: length, part }) => (
+        {parts.map((each) => (
           <li>
-            <Swatch name={name} /> {title} <b>{ns(length)}</b> <span class="dim">{smallShare(part)}</span>
+            <Swatch part={each} /> {each.title} <b>{ns(each.ns)}</b> <span class="dim">{smallShare(each.part)}</span>
           </li>
         ))}
       </ul>
