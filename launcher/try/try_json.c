@@ -61,7 +61,7 @@ int gmt_try_programs_make(const struct gmt_try_note *note, struct gmt_try_progra
         return -ENOMEM;
     }
     for (size_t i = 0; i < processes && error == 0; i++) {
-        const struct gmt_try_identity *identity = &note->process[i].identity;
+        const struct gmt_try_identity *identity = &note->identity[i];
         if (identity->exe[0] != '\0') {
             error = make_one(identity, &(*programs)[(*count)++]);
         }

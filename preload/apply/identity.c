@@ -34,7 +34,7 @@ void gmt_apply_note_identity(void)
     if (gmt_apply_note() == NULL || process >= GMT_TRY_PROCESSES) {
         return;
     }
-    struct gmt_try_identity *identity = &gmt_apply_note()->process[process].identity;
+    struct gmt_try_identity *identity = &gmt_apply_note()->identity[process];
     (void)snprintf(identity->exe, sizeof(identity->exe), "%s", gmt_options_exe());
     gmt_command_line_read(identity->command, sizeof(identity->command));
     identity->devices = name_devices(identity);

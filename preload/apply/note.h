@@ -44,8 +44,7 @@ struct gmt_try_identity {
 
 struct gmt_try_process {
     int64_t pid;
-    struct gmt_try_identity identity; /* only where digests are wanted */
-    uint32_t unseen;                  /* GMT_UNSEEN_... */
+    uint32_t unseen; /* GMT_UNSEEN_... */
     uint32_t threads;
     struct gmt_fix_counts fixes[GMT_FIX_COUNT];
     uint64_t unchecked_calls, unchecked_bytes; /* downloads without a digest */
@@ -64,6 +63,7 @@ struct gmt_try_note {
     uint32_t processes,
         downloads; /* how many have been claimed, also beyond what there is room for */
     struct gmt_try_process process[GMT_TRY_PROCESSES];
+    struct gmt_try_identity identity[GMT_TRY_PROCESSES]; /* only where digests are wanted */
     struct gmt_try_download download[GMT_TRY_DOWNLOADS];
 };
 

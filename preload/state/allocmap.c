@@ -30,7 +30,7 @@ static struct {
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     volatile uint64_t address;
     uint64_t seq;
-    struct gmt_allocation found;
+    struct gmt_alloctree_entry found;
 } cache[CACHE_ENTRIES];
 
 /* This thread has the mutex, or is about to: a signal handler of its must not wait for it. */
@@ -354,7 +354,7 @@ static bool cached(unsigned slot, uint64_t address, struct gmt_allocation *found
         cache[slot].seq != atomic_load_explicit(&map.seq, memory_order_acquire)) {
         return false;
     }
-    *found = cache[slot].found;
+    *found = allocation_of(&cache[slot].found);
     atomic_signal_fence(memory_order_seq_cst);
     return cache[slot].address == address;
 }
@@ -375,7 +375,7 @@ bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
     }
     cache[slot].address = 0;
     atomic_signal_fence(memory_order_seq_cst);
-    cache[slot].found = *found;
+    cache[slot].found = entry_of(found);
     cache[slot].seq = seq;
     atomic_signal_fence(memory_order_seq_cst);
     cache[slot].address = address;

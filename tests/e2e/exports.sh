@@ -31,7 +31,7 @@ newest=$(objdump -T "$GMT_LIB" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -1)
 equal "newest GLIBC version" GLIBC_2.34 \
     "$(printf '%s\nGLIBC_2.34\n' "$newest" | sort -V | tail -1)"
 # What the driver opens late, in a static program most of all, finds little room for it: some 700 bytes (preload/state/allocmap.c).
-at_most "bytes of thread-local storage" 672 $(($(readelf -lW "$GMT_LIB" | awk '$1 == "TLS" { print $6 }')))
+at_most "bytes of thread-local storage" 640 $(($(readelf -lW "$GMT_LIB" | awk '$1 == "TLS" { print $6 }')))
 if readelf -d "$GMT_LIB" | grep -qE 'TEXTREL|RPATH|RUNPATH'; then
     fail "text relocations or a search path in the library"
 fi
