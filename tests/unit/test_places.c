@@ -115,12 +115,13 @@ Test(places, give_each_stack_its_share)
 {
     for (uint32_t period = 2; period <= 64; period++) {
         struct gmt_place here = place(1, period, 3);
+        const uint32_t first_part = period / 2;
         uint32_t one_in[] = {2, 3, 8, 16, 64};
         for (size_t i = 0; i < sizeof(one_in) / sizeof(one_in[0]); i++) {
             const uint32_t calls = 200000;
             double first = 0, squares = 0;
             for (uint32_t call = 0; call < calls; call++) {
-                uint32_t own = call % period < period / 2 ? 1 : 2, stack = own;
+                uint32_t own = call % period < first_part ? 1 : 2, stack = own;
                 if (!gmt_places_take(&here, &stack)) {
                     uint32_t taken_by = gmt_places_put(&here, own, one_in[i]);
                     squares += (double)taken_by * taken_by;
@@ -129,7 +130,7 @@ Test(places, give_each_stack_its_share)
             }
             /* What publish.c says, 95 %, and room for 315 tries. */
             double half = 0.98 * sqrt(squares) / calls;
-            cr_expect_float_eq(first / calls, (double)(period / 2) / period, 2 * half + 1e-3,
+            cr_expect_float_eq(first / calls, (double)first_part / period, 2 * half + 1e-3,
                                "period %u, one in %u: %g +-%g", period, one_in[i], first / calls,
                                half);
         }
