@@ -391,106 +391,10 @@ struct gmt_user_range {
     uint8_t reserved[5];
 };
 
-/* Text: the module that asked, the CUPTI function it called. Device times are missing between the two
- * times, because CUPTI was the program's. Written when it begins, and again when it ends. */
-struct gmt_device_gap {
-    struct gmt_side_head head;
-    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
-    uint64_t end_ns;   /* 0: not yet */
-    uint32_t id;       /* unique in the process, from 1 */
-    uint32_t reserved;
-};
-
-/* Work of gmtrace's own. The head's thread did it. */
-struct gmt_own_time {
-    struct gmt_side_head head;
-    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
-    uint64_t end_ns;
-    uint32_t launch_seq; /* gmt_launch.launch_seq of the launch that was counted, 0 = of none */
-    uint8_t work;        /* enum gmt_own_work */
-    uint8_t is_beside;   /* a thread of gmtrace's did it, and none of the program's waited */
-    uint8_t reserved[2];
-};
-
-/* What gmtrace cost the threads of the program in a time, all of them together, and how much of its work was done. */
-struct gmt_overhead {
-    struct gmt_side_head head;
-    uint64_t begin_ns; /* CLOCK_MONOTONIC */
-    uint64_t end_ns;
-    uint64_t calls;       /* intercepted, as the timed ones show */
-    uint64_t timed_calls; /* of these */
-    uint64_t hooks_ns;    /* of the calls, beside what follows and without the driver's part */
-    uint64_t stacks_ns;
-    uint64_t hashing_ns;
-    uint64_t counters_ns; /* of measuring and of loaded code, beyond its start allowance */
-    uint64_t error_ns;    /* half of a 95 % interval of hooks_ns */
-    uint64_t stacks_read;
-    uint64_t stacks_walked; /* of these: not found as they were before (preload/unwind/chains.h) */
-    uint64_t stacks_taken;  /* calls that have the stack of an earlier one */
-    uint32_t budget_ppm;    /* of the time; 0: no limit */
-    uint32_t stack_one_in;  /* the coarsest of the time; 1: every stack was read */
-    uint32_t hashing_permille; /* of the work, the least of the time */
-    uint32_t counters_permille;
-    uint32_t is_beyond; /* what is never left out cost more than the budget */
-    uint32_t reserved;
-};
-
-struct gmt_device_op { /* text: kernel name (mangled) for kernels */
-    struct gmt_side_head head;
-    uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
-    uint64_t end_ns;
-    uint64_t bytes;       /* copies and memsets */
-    uint32_t correlation; /* CUPTI's, counts API calls of the process in order */
-    uint32_t device;      /* ordinal */
-    uint32_t cupti_context;
-    uint32_t cupti_stream;
-    uint32_t graph;    /* CUPTI graph id, 0 = not from a graph */
-    uint8_t kind;      /* enum gmt_device_op_kind */
-    uint8_t copy_kind; /* CUpti_ActivityMemcpyKind */
-    uint8_t src_kind;  /* CUpti_ActivityMemoryKind */
-    uint8_t dst_kind;
-    uint32_t grid[3];
-    uint32_t block[3];
-    uint32_t context;    /* gmt_context.id, 0 = not known */
-    uint32_t copy_count; /* copies in this record, 1 unless the driver merged several */
-};
-
-/* In place of a device: the host. */
-#define GMT_MANAGED_HOST UINT32_MAX
-
-struct gmt_managed_op { /* one unified-memory record of CUPTI */
-    struct gmt_side_head head;
-    uint64_t start_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
-    uint64_t end_ns;   /* 0: it is a moment */
-    uint64_t address;  /* of the page, or of the first one */
-    uint64_t value;    /* bytes; GPU_FAULT: groups of faults of the page; HOST_FAULT: address of the
-                          instruction */
-    uint32_t src, dst; /* ordinal of a device, or GMT_MANAGED_HOST */
-    uint32_t cause;    /* CUPTI's number; what it means depends on the kind */
-    uint8_t kind;      /* enum gmt_managed_kind */
-    uint8_t reserved[3];
-};
-
-/* Values of one counter group measured around one launch. */
-struct gmt_counter_value {
-    uint16_t metric; /* gmt_metric id: row of libtrace/metrics.def */
-    uint16_t reserved16;
-    uint32_t reserved32;
-    double value;
-};
-struct gmt_counters { /* followed by `count` struct gmt_counter_value */
-    struct gmt_side_head head;
-    uint32_t launch_seq; /* gmt_launch.launch_seq */
-    uint32_t kernel_class;
-    uint8_t group;  /* enum gmt_counter_group */
-    uint8_t source; /* enum gmt_counter_source */
-    uint16_t count;
-    uint32_t reserved;
-};
-
-#include "libtrace/record/layout_files.h"
-#include "libtrace/record/layout_sass.h"
-#include "libtrace/record/layout_simulated.h"
+#include "libtrace/record/layout/files.h"
+#include "libtrace/record/layout/measured.h"
+#include "libtrace/record/layout/sass.h"
+#include "libtrace/record/layout/simulated.h"
 
 static_assert(sizeof(struct gmt_call) == 64, "call head is one slot");
 static_assert(sizeof(struct gmt_transfer) == 64, "transfer payload is one slot");
@@ -502,11 +406,7 @@ static_assert(sizeof(struct gmt_launch_arg) == 16, "four arguments per slot");
 static_assert(sizeof(struct gmt_encoding) == 64, "encoding payload is one slot");
 static_assert(sizeof(struct gmt_tensor_map) == 176, "tensor map");
 static_assert(sizeof(struct gmt_side_head) == 16, "side head");
-static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_user_range) == 48, "range");
-static_assert(sizeof(struct gmt_own_time) == 40, "own time");
-static_assert(sizeof(struct gmt_managed_op) == 64, "managed operation");
-static_assert(sizeof(struct gmt_overhead) == 136, "overhead");
 static_assert(offsetof(struct gmt_call, commit) == 0, "commit word first");
 static_assert(offsetof(struct gmt_side_head, commit) == 0, "commit word first");
 

@@ -63,7 +63,7 @@ elsewhere)
     # Unpacked on another machine: nothing is finished unasked, and nothing at all is changed.
     killed_together t
     mkdir mailed && mv t.db* mailed/
-    # boot_id of struct gmt_control (libtrace/record/layout_files.h): behind output, which is 3584 bytes.
+    # boot_id of struct gmt_control (libtrace/record/layout/files.h): behind output, which is 3584 bytes.
     at=$(grep -obaF "$(cat /proc/sys/kernel/random/boot_id)" mailed/t.db.spool/control | cut -d: -f1)
     printf '00000000' | dd of=mailed/t.db.spool/control bs=1 seek="$at" conv=notrunc status=none
     before=$(everything_in mailed)
