@@ -93,7 +93,8 @@ int gmt_command_fleet(int argc, char **argv)
 {
     static const char doc[] =
         "Every NAME.db in DIR is the trace of one rank. Compared are their sums over steps, which "
-        "gmtrace --aggregate records. A rank is odd where what the others differ by among "
+        "gmtrace --aggregate records; of a whole trace they are made when it is read. A rank is "
+        "odd where what the others differ by among "
         "themselves does not explain what it differs by. Exits with 3 when no rank could be "
         "compared.";
     struct fleet_options options = {.top = 10};
