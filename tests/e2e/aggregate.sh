@@ -136,7 +136,7 @@ flat)
     sleep 8
     for ((i = 0; i < 60; i++)); do
         awk '/^RssAnon:/ { print $2 * 1024 }' "/proc/$recorder/status" >>memory
-        du -sk t.db.spool 2>/dev/null | awk '{ print $1 * 1024 }' >>disk
+        { du -sk t.db.spool 2>/dev/null || true; } | awk '{ print $1 * 1024 }' >>disk # a chunk may just be given back
         sleep 0.25
     done
     exec 9>&-
