@@ -3,9 +3,11 @@
 #define _GNU_SOURCE
 #include "client.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *client_program;
 
@@ -39,6 +41,16 @@ void client_check(CUresult result, const char *call)
     }
 }
 
+/* CLIENT_HOLD: a FIFO; the program goes on when somebody has opened it to write. */
+static void hold(void)
+{
+    const char *fifo = getenv("CLIENT_HOLD");
+    if (fifo != NULL) {
+        int fd = open(fifo, O_RDONLY | O_CLOEXEC);
+        (void)close(fd);
+    }
+}
+
 CUcontext client_start(void)
 {
     CUdevice device;
@@ -47,6 +59,7 @@ CUcontext client_start(void)
     CHECK(cu.cuDeviceGet(&device, 0));
     CHECK(cu.cuDevicePrimaryCtxRetain(&context, device));
     CHECK(cu.cuCtxSetCurrent(context));
+    hold();
     return context;
 }
 

@@ -107,13 +107,15 @@ together)
 limit)
     # The recorder is killed, so that gmtrace finishes the trace, which may not grow to its size.
     # In bash ulimit -f counts KiB.
+    mkfifo hold
     # shellcheck disable=SC2016
-    (ulimit -f 6000 && exec "$gmtrace" -o "$work/t.db" sh -c '"$0" many 600000 >/dev/null; exit 3' "$client" \
+    (ulimit -f 6000 && CLIENT_HOLD=$work/hold exec "$gmtrace" -o "$work/t.db" sh -c '"$0" many 600000 >/dev/null; exit 3' "$client" \
         >one.out 2>one.err) &
     pid=$!
     recorder=
     while [ -z "$recorder" ] && kill -0 $pid 2>/dev/null; do recorder=$(recorder_of "$work"); done
     [ -n "$recorder" ] || fail "no recorder was seen"
+    : >hold
     kill -9 "$recorder"
     status=0
     wait $pid || status=$?
