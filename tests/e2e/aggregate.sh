@@ -13,7 +13,8 @@ export LD_LIBRARY_PATH=$SIM_LIB
 # serve SCENARIO: in the background; its process is $pid, its recorder $recorder.
 serve() {
     mkfifo stop
-    LD_PRELOAD=$GMT_LIB GMTRACE_AGGREGATE=on GMTRACE_OUTPUT=$work/t.db "$CLIENTS/driverclient" "$1" 0 <stop >t.out 2>t.err &
+    LD_PRELOAD=$GMT_LIB SIMGPU_COUNTS=$work/t.counts GMTRACE_AGGREGATE=on GMTRACE_OUTPUT=$work/t.db \
+        "$CLIENTS/driverclient" "$1" 0 <stop >t.out 2>t.err &
     pid=$!
     at_exit "kill -9 $pid 2>/dev/null"
     exec 9>stop
@@ -22,14 +23,20 @@ serve() {
     while [ -z "$recorder" ]; do recorder=$(recorder_of "$work"); done
 }
 
-# The trace is finished: its spool is gone.
+# The trace is finished: its spool is gone. The limit ends a test that has failed.
 spool_gone() {
-    for ((i = 0; i < 600; i++)); do
+    for ((i = 0; i < 2400; i++)); do
         [ -e "$1.spool" ] || return 0
         sleep 0.05
     done
     fail "the recorder does not end"
 }
+
+# launches of kernels that the driver was called for
+launches_made() {
+    driver_calls t.counts | awk '$1 ~ /^cuLaunchKernel/ { sum += $2 } END { print sum + 0 }'
+}
+
 
 # Rows of steps, and none of calls.
 sound() {
@@ -43,10 +50,13 @@ sound() {
         "$(sql "$1" 'SELECT count(*) FROM step s JOIN step n ON n.id = s.id + 1 WHERE n.begin_ns < s.end_ns OR n.number <> s.number + s.steps')"
 }
 
-# growth FILE: from the least of the first third of 60 looks to that of the last: what comes and goes lies above it.
+# growth FILE: from the least of one fourth of 80 looks to that of the next: what comes and goes lies above it. What grows with
+# the run grows from each fourth to the next; room for what a recorder that was kept from running had to catch up with does once.
 growth() {
     awk '{ part = int((NR - 1) / 20); if (!(part in least) || $1 < least[part]) least[part] = $1 }
-        END { print least[2] - least[0] }' "$1"
+        END { for (part = 1; part < 4; part++) { growth = least[part] - least[part - 1]
+                  if (part == 1 || growth < smallest) smallest = growth }
+              print smallest }' "$1"
 }
 
 case $about in
@@ -98,13 +108,17 @@ whole)
 killed)
     # SIGKILL in the middle: all that it did is in the sums, to the last launch.
     serve serve
-    sleep 3
+    while [ "$(launches_made)" -lt 1500 ]; do sleep 0.1; done
     kill -9 $pid
     wait $pid 2>/dev/null || true
     sound t.db
     equal "how it ended" killed "$(sql t.db "SELECT CASE WHEN end_reason IN ('killed', 'unknown') THEN 'killed' ELSE end_reason END FROM process")"
     [ "$(sql t.db 'SELECT count(*) FROM step')" -ge 1 ] || fail "no steps"
-    [ "$(sql t.db 'SELECT max(s.end_ns) - p.start_ns FROM step s, process p')" -ge 2800000000 ] || fail "the last step is missing"
+    # One of them went into a capture, one was perhaps under way.
+    made=$(($(launches_made) - 1))
+    kept=$(sql t.db "SELECT sum(calls) FROM step_call WHERE kind = 'kernel'")
+    at_most "launches in the sums" $made "$kept"
+    at_most "launches of $made that are missing" 1 $((made - kept))
     ;;
 size)
     # Steps of 10 ms and more: what each takes in the file.
@@ -116,12 +130,14 @@ size)
     pid=$!
     at_exit "kill -9 $pid 2>/dev/null"
     exec 9>stop
-    sleep 8
+    while [ "$(sql t.db 'SELECT count(*) FROM step' 2>sql.err || echo 0)" -lt 400 ]; do
+        kill -0 $pid || fail "the program has ended"
+        sleep 0.1
+    done
     exec 9>&-
     wait $pid || fail "the program failed: $(cat t.err)"
     sound t.db
     rows=$(sql t.db 'SELECT count(*) FROM step')
-    [ "$rows" -ge 100 ] || fail "only $rows rows"
     equal "what they are" range "$(sql t.db "SELECT source FROM step WHERE id = 2")"
     bytes=$(sql t.db "SELECT CAST(sum(pgsize) AS INTEGER) FROM dbstat WHERE name GLOB 'step*'" 2>/dev/null || true)
     bytes=${bytes:-$(stat -c %s t.db)}
@@ -134,7 +150,7 @@ flat)
     export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}quarantine_size_mb=1:thread_local_quarantine_size_kb=64
     serve serve_busily
     sleep 8
-    for ((i = 0; i < 60; i++)); do
+    for ((i = 0; i < 80; i++)); do
         awk '/^RssAnon:/ { print $2 * 1024 }' "/proc/$recorder/status" >>memory
         { du -sk t.db.spool 2>/dev/null || true; } | awk '{ print $1 * 1024 }' >>disk # a chunk may just be given back
         sleep 0.25
@@ -145,12 +161,12 @@ flat)
     steps=$(sql t.db 'SELECT sum(steps) FROM step')
     rows=$(sql t.db 'SELECT count(*) FROM step')
     [ "$steps" -ge 1000 ] || fail "only $steps steps"
-    at_most "rows, one each 10 ms" 3000 "$rows"
+    at_most "rows, one each 10 ms" "$(sql t.db 'SELECT (max(end_ns) - min(begin_ns)) / 10000000 + 2 FROM step')" "$rows"
     at_most "bytes of the trace" $((600 * 1024 + rows * 3072)) "$(stat -c %s t.db)"
-    # 15 s are some 100,000 steps of some 300 bytes in the spool: 20 bytes of each would be seen in the memory, and two chunks
-    # that are not given back in the spool.
-    at_most "growth of the memory, bytes" 2097152 "$(growth memory)"
-    at_most "growth of the spool, bytes" 8388608 "$(growth disk)"
+    # 5 s are some 30,000 steps of some 300 bytes in the spool: 20 bytes of each would be seen in the memory, and a chunk that is
+    # not given back in the spool.
+    at_most "growth of the memory, bytes" 655360 "$(growth memory)"
+    at_most "growth of the spool, bytes" 4194304 "$(growth disk)"
     ;;
 *) fail "no such case" ;;
 esac
