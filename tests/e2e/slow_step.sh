@@ -33,31 +33,44 @@ warmed_up() {
     equal "what steps are known by" "$1" "$(sed -n 's/.* slow: //p' top.out)"
 }
 
-# The dump of a step that took 500 ms or more, or nothing.
-planted() {
-    local file ms
-    for file in t-*.db; do
-        [ -e "$file" ] || continue
-        ms=$(sql "$file" "SELECT value FROM meta WHERE key = 'ring_cause'" |
-            sed -n 's/^slow step: [a-z ]* took \([0-9]*\).*/\1/p')
-        if [ -n "$ms" ] && [ "$ms" -ge 490 ]; then echo "$file"; fi
-    done | head -n 1
+dumps() {
+    compgen -G 't-*.db' || true
 }
 
-# The program is stopped for half a second, in whatever step it is. Another one that was slow may have had its dump just now.
+# planted SQL: finds the dump of a step that took as long as the program is stopped, and whose length SQL finds in it, in ns.
+planted() {
+    local file ms ns
+    dump=
+    for file in $(dumps); do
+        ms=$(sql "$file" "SELECT value FROM meta WHERE key = 'ring_cause'" |
+            sed -n 's/^slow step: [a-z ]* took \([0-9]*\).*/\1/p')
+        [ "${ms:-0}" -ge 1490 ] || continue
+        ns=$(sql "$file" "$1")
+        if [ "${ns:-0}" -ge 1490000000 ]; then dump=$file; fi
+    done
+}
+
+# plant SQL: the program is stopped for 1.5 s, in whatever step it is. On a machine that does other things other steps are slow,
+# too, and of all there is one dump in 2 s: it is stopped when the last one was 0.7 s ago, so that none can come before its own. A
+# recorder that is kept from running may be too late for what lies 2 s back.
 plant() {
-    local i j
-    for ((i = 0; i < 8; i++)); do
+    local i j before
+    for ((i = 0; i < 6; i++)); do
+        before=
+        until [ "$before" = ":$(dumps)" ]; do
+            before=:$(dumps)
+            sleep 0.7
+        done
         kill -STOP $pid
-        sleep 0.5
+        sleep 1.5
         kill -CONT $pid
-        for ((j = 0; j < 60; j++)); do
-            dump=$(planted)
+        for ((j = 0; j < 40; j++)); do
+            planted "$1"
             [ -z "$dump" ] || return 0
-            sleep 0.05
+            sleep 0.1
         done
     done
-    fail "no slow step was dumped: $(cat top.out)"
+    fail "no slow step was dumped, and is in its dump: $(cat top.out)"
 }
 
 sound() {
@@ -73,10 +86,7 @@ case $about in
 launches)
     begin slow-step serve serving
     warmed_up "launch pattern"
-    plant
-    # The pause is in the dump.
-    [ "$(sql "$dump" 'SELECT max(pause) FROM (SELECT begin_ns - lag(begin_ns) OVER (ORDER BY begin_ns) AS pause FROM launch)')" -ge 490000000 ] ||
-        fail "the slow step is not in its dump"
+    plant 'SELECT max(pause) FROM (SELECT begin_ns - lag(begin_ns) OVER (ORDER BY begin_ns) AS pause FROM launch)'
     sound
     ;;
 ranges)
@@ -84,9 +94,7 @@ ranges)
     if [ ! -x "$client" ]; then skip "nvtxclient is not built"; fi
     begin slow-step=step steps stepping
     warmed_up step
-    plant
-    [ "$(sql "$dump" "SELECT max(end_ns - begin_ns) FROM v_range WHERE name = 'step'")" -ge 490000000 ] ||
-        fail "the slow step is not in its dump"
+    plant "SELECT max(end_ns - begin_ns) FROM v_range WHERE name = 'step'"
     sound
     ;;
 *) fail "no such case" ;;
