@@ -3,8 +3,11 @@
 #define _GNU_SOURCE
 #include "client.h"
 
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { COUNT = 16, ROUND = 64 };
 
@@ -42,15 +45,22 @@ __attribute__((noinline)) static void seldom(void)
     seldom_count++;
 }
 
+/* For `ms` from then on; 0: until standard input ends. */
+static bool goes_on(int64_t began_ns, long ms)
+{
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return ms != 0 ? now_ns() < began_ns + ms * 1000000 : poll(&input, 1, 0) == 0;
+}
+
 /* N ms; three of four calls come from mostly(), in an order that repeats. */
 int scenario_paces(long n)
 {
     client_start();
     CHECK(cu.cuMemAlloc(&block, COUNT * sizeof(unsigned)));
     CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    int64_t end_ns = now_ns() + n * 1000000;
+    int64_t began_ns = now_ns();
     long calls = 0;
-    for (; now_ns() < end_ns; calls += ROUND) {
+    for (; goes_on(began_ns, n); calls += ROUND) {
         for (int i = 0; i < ROUND; i++) {
             if (i % 4 == 3) {
                 seldom();

@@ -79,16 +79,22 @@ grep -q "overhead takes a number from 0 to 100" bad.err || fail "a bad value: $(
 
 # While it runs.
 export LD_LIBRARY_PATH=$SIM_LIB
-LD_PRELOAD=$GMT_LIB GMTRACE_OVERHEAD=0.1 GMTRACE_OUTPUT=$work/live.db "$CLIENTS/driverclient" paces 5000 >live.out &
+mkfifo stop
+LD_PRELOAD=$GMT_LIB GMTRACE_OVERHEAD=0.1 GMTRACE_OUTPUT=$work/live.db "$CLIENTS/driverclient" paces 0 <stop >live.out &
 pid=$!
 at_exit "kill -9 $pid 2>/dev/null"
+exec 9>stop
 line='overhead +[0-9.]+ \+-[0-9.]+ % of 0.1 % \(calls [0-9.]+, stacks [0-9.]+, hashing 0.00, counters 0.00\), one stack in [0-9]+ is read'
-tries=100
+tries=1200
 until "$gmtrace" status $pid 2>/dev/null | grep -qE "; $line$"; do
     tries=$((tries - 1))
     [ $tries -gt 0 ] || fail "gmtrace status: $("$gmtrace" status $pid)"
     sleep 0.05
 done
-"$gmtrace" top --once -d 0.5 $pid >top.out || fail "gmtrace top"
+for ((i = 0; i < 60; i++)); do
+    "$gmtrace" top --once -d 0.5 $pid >top.out || fail "gmtrace top"
+    ! grep -qE "^$line$" top.out || break
+done
 grep -qE "^$line$" top.out || fail "gmtrace top: $(cat top.out)"
+exec 9>&-
 wait $pid || fail "the program failed"
