@@ -46,7 +46,7 @@ running)
     exec 9>stop
     until [ -e m-$pid.prom ]; do sleep 0.02; done
     before=-1 times=0
-    for ((i = 0; i < 200 && times < 3; i++)); do
+    for ((i = 0; i < 1200 && times < 3; i++)); do
         metrics m-$pid.prom
         equal "gmtrace_up" 1 "$(value gmtrace_up pid=$pid)"
         now=$(value gmtrace_kernel_launches_total pid=$pid)
@@ -57,7 +57,7 @@ running)
     done
     [ "$times" -ge 3 ] || fail "the file is not written anew"
     "$gmtrace" off $pid 2>off.err || fail "gmtrace off: $(cat off.err)"
-    for ((i = 0; i < 100; i++)); do
+    for ((i = 0; i < 1200; i++)); do
         metrics m-$pid.prom
         [ "$(value gmtrace_recording pid=$pid)" = 1 ] || break
         sleep 0.05
@@ -116,8 +116,8 @@ refused)
     at_exit "kill -9 $pid 2>/dev/null"
     exec 9>stop
     until [ -e place/m.prom ]; do sleep 0.02; done
-    rm -r place
-    for ((i = 0; i < 100; i++)); do
+    until rm -rf place 2>/dev/null; do :; done # the recorder may just write into it
+    for ((i = 0; i < 600; i++)); do
         "$gmtrace" top --once -d 0.1 $pid >top.out 2>top.err || fail "gmtrace top: $(cat top.err)"
         grep -q "metrics file" top.out && break
     done
