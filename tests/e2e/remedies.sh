@@ -8,6 +8,8 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$STANDIN_CUPTI
 export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
 SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
+# A machine that does other things makes measuring take longer than the budget allows.
+export GMTRACE_COUNTER_BUDGET=unlimited
 
 # recorded NAME ARG...: the program as without gmtrace, and its report as NAME.json.
 recorded() {
@@ -20,7 +22,7 @@ recorded() {
 
 # remedy NAME REASON: what the report says to do about kernels that were not measured for that reason.
 remedy() {
-    jq -r --arg why "$2" '.could_not_check[] | select(.why | contains($why)) | .remedy' "$1.json" | head -1
+    jq -r --arg why "$2" '.could_not_check[] | select(.why | contains($why)) | .remedy' "$1.json" | sed -n 1p
 }
 
 # missing NAME: what classes lack, with the reasons.
@@ -76,10 +78,10 @@ gone shared_on
 unset SIMGPU_DEVICES
 
 budget="measuring it would have cost more than the budget"
-recorded budget long 3
+(unset GMTRACE_COUNTER_BUDGET && recorded budget long 3)
 has budget "$budget"
 equal "remedy" "record with --counter-budget unlimited" "$said"
-GMTRACE_COUNTER_BUDGET=unlimited recorded budget_unlimited long 3
+recorded budget_unlimited long 3
 gone budget_unlimited
 
 captured="it was launched into captures of graphs"
