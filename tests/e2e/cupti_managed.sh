@@ -46,7 +46,7 @@ equal "losses" "" "$(losses plain)"
 equal "switching them on is time of gmtrace's" 1 "$(sql plain.db "SELECT count(*) FROM own_time o, allocation a
     WHERE o.work = 'session' AND a.kind = 'managed' AND o.begin_ns >= a.end_ns AND NOT EXISTS
     (SELECT 1 FROM allocation b WHERE b.kind = 'managed' AND b.id > a.id AND o.begin_ns >= b.end_ns)
-    AND o.begin_ns - a.end_ns < 1000000 AND a.id = (SELECT min(id) FROM allocation WHERE kind = 'managed')")"
+    AND a.id = (SELECT min(id) FROM allocation WHERE kind = 'managed')")"
 "$GMT_BUILD/bin/gmanalyze" validate plain.db >validate.txt || fail "validate: $(cat validate.txt)"
 
 # CUPTI of CUDA 12 writes shorter records, that of 11.8 knows fewer kinds.
@@ -58,10 +58,11 @@ equal "11.8: faults" 100 "$(ops eleven "kind = 'gpu_fault' AND faults = 3")"
 equal "11.8: the rest of what it knows" "d2h h2d host_fault" \
     "$(sql eleven.db "SELECT group_concat(kind, ' ') FROM (SELECT DISTINCT kind FROM managed_op WHERE kind <> 'gpu_fault' ORDER BY 1)")"
 
-# 250 ms are a quarter of the start allowance: so much do some 71,000 records cost. Then they are switched off.
-recorded many "$STANDIN_CUPTI" libcupti.so.13 100000
+# 250 ms are a quarter of the start allowance: so much do some 71,000 records cost. Then they are switched off. (Of the run, which
+# takes as long as the machine likes, next to nothing is added.)
+GMTRACE_COUNTER_BUDGET=0.001 recorded many "$STANDIN_CUPTI" libcupti.so.13 100000
 kept=$(ops many "kind = 'gpu_fault'")
-if [ "$kept" -lt 71000 ] || [ "$kept" -ge 90000 ]; then
+if [ "$kept" -lt 71000 ] || [ "$kept" -ge 72000 ]; then
     fail "$kept faults of 100000 were kept"
 fi
 lost=$(losses many)
