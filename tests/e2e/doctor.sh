@@ -118,10 +118,10 @@ fi
 export LD_LIBRARY_PATH=$SIM_LIB
 for name in nsys nv-hostengine; do
     cp "$(command -v sleep)" $name
-    ./$name 60 &
+    ./$name 600 &
     pids+=("$!")
+    until [ "$(tr -d '\0' <"/proc/$!/comm")" = $name ]; do sleep 0.02; done
 done
-sleep 0.2
 CUDA_INJECTION64_PATH=/opt/tool.so doctor 0
 kill "${pids[@]}"
 wait "${pids[@]}" 2>/dev/null || true
