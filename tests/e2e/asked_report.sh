@@ -92,7 +92,7 @@ END
 
 # opened FILE: the browser was given that file, by its whole path.
 opened() {
-    local tries=200
+    local tries=2400 # the limit ends a test that has failed
     while [ ! -s opened.txt ] && [ $tries -gt 0 ]; do
         sleep 0.05
         tries=$((tries - 1))
