@@ -11,6 +11,7 @@ for round in 1 2 3; do
     while ! [ -s k$round.out ]; do sleep 0.01; done
     begin=$(date +%s%N)
     sleep "0.$((round * 2))"
+    while [ "$(driver_calls k$round.counts | awk '{ sum += $2 } END { print sum + 0 }')" -le 2000 ]; do sleep 0.01; done
     kill -9 $pid
     end=$(date +%s%N)
     wait $pid 2>/dev/null || true
