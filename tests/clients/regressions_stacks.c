@@ -136,6 +136,23 @@ static pid_t find_recorder(void)
     return pid;
 }
 
+/* Until a process has rested for a while: it has done what there was to do. 60 s at most. */
+static void wait_until_it_rests(pid_t pid)
+{
+    char path[32];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    for (int tries = 0, resting = 0; tries < 3000 && resting < 50; tries++) {
+        char state = 'X';
+        FILE *file = fopen(path, "r");
+        if (file != NULL) {
+            (void)fscanf(file, "%*d (%*[^)]) %c", &state);
+            (void)fclose(file);
+        }
+        resting = state == 'S' ? resting + 1 : 0;
+        usleep(20000);
+    }
+}
+
 int scenario_full_spool(long n)
 {
     CUdeviceptr memory;
@@ -145,7 +162,7 @@ int scenario_full_spool(long n)
     CHECK(cu.cuMemAlloc(&memory, 4096));
     bool is_traced = getenv("GMTRACE_OUTPUT") != NULL;
     pid_t recorder = 0;
-    for (int tries = 0; is_traced && recorder == 0 && tries < 100; tries++) {
+    for (int tries = 0; is_traced && recorder == 0 && tries < 6000; tries++) {
         recorder = find_recorder();
         usleep(10000);
     }
@@ -162,7 +179,7 @@ int scenario_full_spool(long n)
     }
     if (recorder != 0) {
         kill(recorder, SIGCONT);
-        sleep(1); /* until it has made room */
+        wait_until_it_rests(recorder); /* it has made room */
     }
     memsets(memory);
     puts(!is_traced || recorder != 0 ? "done" : "no recorder found");

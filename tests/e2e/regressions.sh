@@ -6,7 +6,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 # A deadlock is a failure of its own (status 124).
 both_ways() {
-    CLIENT=timeout traced_like_plain t 20 "$CLIENTS/driverregressions" "$@"
+    CLIENT=timeout traced_like_plain t 120 "$CLIENTS/driverregressions" "$@"
     equal "exit status" 0 "$(cat t.status)"
     finished t.db
 }
@@ -29,7 +29,7 @@ case $1 in
 full_spool)
     export GMTRACE_SPOOL_LIMIT=1 GMTRACE_OUTPUT=$work/t.db
     LD_LIBRARY_PATH=$SIM_LIB run t.plain env -u GMTRACE_OUTPUT "$CLIENTS/driverregressions" "$@"
-    CLIENT=timeout traced t 60 "$CLIENTS/driverregressions" "$@"
+    CLIENT=timeout traced t 240 "$CLIENTS/driverregressions" "$@"
     same_behaviour t
     finished t.db
     [ "$(sql t.db "SELECT sum(count) FROM loss WHERE kind != 'entry point not covered'")" -gt 0 ] ||
