@@ -33,9 +33,18 @@ the_program() {
     done < <(find /proc/[0-9]*/exe -maxdepth 0 -lname "$CLIENTS/*client" 2>/dev/null)
 }
 
+# the_recorder: it comes up beside the program.
+the_recorder() {
+    local recorder=
+    while [ -z "$recorder" ] && kill -0 "$started" 2>/dev/null; do
+        recorder=$(recorder_of "$work/traces/")
+    done
+    echo "$recorder"
+}
+
 # to_recorder SIGNAL: none in a plain run.
 to_recorder() {
-    [ "$way" = plain ] || kill "-$1" "$(recorder_of "$work/traces/")"
+    [ "$way" = plain ] || kill "-$1" "$(the_recorder)"
 }
 
 # ---- signals --------------------------------------------------------------------------------------
@@ -63,7 +72,7 @@ recorder_signalled() {
 recorder_stopped() {
     local recorder=
     begin "$hard" until_enough
-    [ "$way" = plain ] || recorder=$(recorder_of "$work/traces/")
+    [ "$way" = plain ] || recorder=$(the_recorder)
     to_recorder STOP
     finish
     [ -z "$recorder" ] || kill -CONT "$recorder"
