@@ -20,6 +20,9 @@ enum {
     WAITS = GMT_HOOK_cuCtxSynchronize
 };
 
+/* No machine keeps a thread from running for so long: who waits goes on waiting. */
+#define LONG_NS (400 * GMT_HOLD_NS)
+
 /* ---- a hook, as GMT_DEFINE_FUNCTION makes one --------------------------------------------------- */
 
 static void enter(unsigned hook)
@@ -132,6 +135,7 @@ Test(hold, calls_that_make_a_stream_wait_or_write_are_held)
                                      GMT_HOOK_cuStreamBatchMemOp_v2,
                                      GMT_HOOK_cuWaitExternalSemaphoresAsync,
                                      GMT_HOOK_cuFlushGPUDirectRDMAWrites};
+    gmt_hold_set_limit(LONG_NS);
     for (size_t i = 0; i < sizeof(hooks) / sizeof(hooks[0]); i++) {
         struct visitor early, late;
         send(&early, hooks[i]);
@@ -150,6 +154,7 @@ Test(hold, calls_that_make_a_stream_wait_or_write_are_held)
 Test(hold, a_call_that_submits_waits_until_the_hold_ends)
 {
     struct visitor other;
+    gmt_hold_set_limit(LONG_NS);
     cr_assert(gmt_hold_begin());
     send(&other, SUBMITS);
     (void)usleep(5000);
@@ -195,10 +200,11 @@ Test(hold, an_undo_is_never_broken)
 Test(hold, an_undo_that_would_take_too_long_is_not_begun_beside_other_threads)
 {
     struct visitor other;
+    gmt_hold_set_limit(LONG_NS);
     send(&other, WAITS);
     (void)sem_wait(&other.inside);
     cr_assert(gmt_hold_begin());
-    cr_expect_not(gmt_hold_undo(GMT_HOLD_NS));
+    cr_expect_not(gmt_hold_undo(LONG_NS));
     cr_expect(gmt_hold_undo(0));
     gmt_hold_undone();
     gmt_hold_end();
@@ -208,13 +214,13 @@ Test(hold, an_undo_that_would_take_too_long_is_not_begun_beside_other_threads)
 Test(hold, with_a_larger_limit_it_is_begun)
 {
     struct visitor other;
-    gmt_hold_set_limit(20 * GMT_HOLD_NS);
+    gmt_hold_set_limit(LONG_NS);
     send(&other, WAITS);
     (void)sem_wait(&other.inside);
     cr_assert(gmt_hold_begin());
     cr_expect(gmt_hold_undo(2 * GMT_HOLD_NS));
     gmt_hold_undone();
-    cr_expect_not(gmt_hold_undo(20 * GMT_HOLD_NS));
+    cr_expect_not(gmt_hold_undo(LONG_NS));
     gmt_hold_end();
     call_back(&other);
     gmt_hold_set_limit(GMT_HOLD_NS);
