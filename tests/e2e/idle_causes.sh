@@ -33,7 +33,7 @@ sys.exit(bool(wrong))
 END
 }
 
-for try in first second third; do
+for try in first second third fourth fifth sixth; do
     traced "$try" idle 40
     finished "$try.db"
     all_calls_recorded "$try"
