@@ -77,7 +77,7 @@ fi
 # ---- zsh and fish, where they are installed ----
 # in_zsh LINE, in_fish LINE: what is offered at its end, one a line.
 in_zsh() {
-    timeout 30 zsh -f "$GMT_SOURCE/tests/docs/zsh_offers.zsh" "$GMT_BUILD/share/zsh/site-functions" "$1" | sort -u
+    timeout 300 zsh -f "$GMT_SOURCE/tests/docs/zsh_offers.zsh" "$GMT_BUILD/share/zsh/site-functions" "$1" | sort -u
 }
 in_fish() {
     HOME=$work fish --no-config -c "
