@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of a million calls: small enough to be mailed, findings before the timeline, and all of it soon. Processor time is
-// held to its limit, since the clock depends on what else runs.
+// held to a limit, since the clock depends on what else runs, and to one of several times what it takes, since machines differ
+// (tests/bench/page measures it).
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -9,7 +10,7 @@ import { after, before, test } from 'node:test';
 import { close, folder, makePage, open, root } from './open.mjs';
 
 const MOST_BYTES = 15e6;
-const MOST_SECONDS = 3;
+const MOST_SECONDS = 10;
 
 let report;
 before(() => {
@@ -24,7 +25,7 @@ test('a million calls take at most 15 MB', () => {
   assert.ok(size <= MOST_BYTES, `${size} bytes`);
 });
 
-test('findings come before the timeline, and the last section within 3 s of processor time', async () => {
+test('findings come before the timeline, and the last section within 10 s of processor time', async () => {
   let tools;
   const watch = async (page) => {
     tools = await page.context().newCDPSession(page);

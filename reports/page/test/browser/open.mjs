@@ -65,11 +65,11 @@ export function makeDiff(a, b, ...options) {
 let browser;
 
 /** opened.faults: what the page did that it must not, in words. before(page): what is to be done before it is loaded. */
-export async function open(path, { width = 1280, height = 900, dark = false, hash = '', waiting = 30000, before = async () => {} } = {}) {
+export async function open(path, { width = 1280, height = 900, dark = false, hash = '', waiting = 120000, before = async () => {} } = {}) {
   if (browser === undefined) {
     const executablePath = CANDIDATES.find((candidate) => candidate && existsSync(candidate));
     assert.ok(executablePath, 'no Chromium found: scripts/setup installs it');
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: 120000 });
   }
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: dark ? 'dark' : 'light' });
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -82,7 +82,7 @@ export async function open(path, { width = 1280, height = 900, dark = false, has
   page.on('request', (request) => {
     if (!request.url().startsWith(pathToFileURL(path).href)) faults.push(`request: ${request.url()}`);
   });
-  page.setDefaultTimeout(10000);
+  page.setDefaultTimeout(120000);
   await before(page);
   await page.goto(pathToFileURL(path).href + hash);
   await page.waitForSelector('html[data-ready]', { state: 'attached', timeout: waiting });

@@ -41,10 +41,10 @@ test('speedscope opens the profile of a recording', async () => {
   await page.goto(`${pathToFileURL(join(speedscope, 'dist/release/index.html')).href}#localProfilePath=${script}`);
   // The bar at the top names the profile that is shown, "Device time (1/5)".
   for (const [index, title] of titles.entries()) {
-    await page.getByText(`${title} (${index + 1}/${titles.length})`).waitFor({ timeout: 20000 });
+    await page.getByText(`${title} (${index + 1}/${titles.length})`).waitFor({ timeout: 120000 });
     await page.keyboard.press('3'); // the sandwich view lists frames
     const name = title === 'Predicted saving' ? 'GM102 pageable-transfer' : title === 'Allocated bytes' ? 'cudaMalloc' : 'cudaMemcpy';
-    await page.getByText(name).first().waitFor({ timeout: 10000 });
+    await page.getByText(name).first().waitFor({ timeout: 120000 });
     await page.keyboard.press('n');
   }
   assert.deepEqual(faults, []);
