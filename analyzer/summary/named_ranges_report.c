@@ -14,7 +14,8 @@
 struct claim {
     int64_t end_ns;
     double ns;
-    int32_t group; /* -1: none */
+    int64_t called_ns; /* when the call began */
+    int32_t range;     /* the innermost one then; -1: none */
 };
 
 struct claims {
@@ -23,17 +24,79 @@ struct claims {
     size_t count, at;    /* `at`: where the last search ended */
 };
 
+/* Of a modelled timeline: the class whose launches, in a row, are this claim; -1: it is no class's. */
+static int32_t class_of(const struct gmt_timeline *tl, const struct gmt_interval *claim)
+{
+    for (size_t i = 0; tl->modelled && i < tl->class_count; i++) {
+        const struct gmt_interval *modelled = &tl->classes[i].modelled;
+
+        if (modelled->end_ns > modelled->begin_ns && modelled->begin_ns == claim->begin_ns &&
+            modelled->end_ns == claim->end_ns) {
+            return (int32_t)i;
+        }
+    }
+    return -1;
+}
+
+static size_t launches_of(const struct gmt_timeline *tl, int32_t class)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        count += tl->launches[i].class_index == class;
+    }
+    return count;
+}
+
+/* A class's claim is that of each of its launches; there is none where only graphs launch it. */
+static size_t claims_of(const struct gmt_timeline *tl, const struct gmt_finding *finding)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < finding->claim_count; k++) {
+        int32_t class = class_of(tl, &finding->claims[k]);
+
+        count += class >= 0 ? launches_of(tl, class) : 1;
+    }
+    return count;
+}
+
+static void add_launches(struct claims *claims, const struct gmt_named_ranges *all,
+                         const struct gmt_timeline *tl, int32_t class, double ns)
+{
+    size_t count = launches_of(tl, class);
+
+    for (size_t i = 0; i < tl->launch_count; i++) {
+        const struct gmt_tl_call *call = &tl->launches[i].call;
+
+        if (tl->launches[i].class_index == class) {
+            claims->order[claims->count] = (uint32_t)claims->count;
+            claims->items[claims->count++] = (struct claim){
+                .end_ns = GMT_NO_TIME,
+                .ns = ns / (double)count,
+                .called_ns = call->begin_ns,
+                .range = gmt_named_ranges_at(all, call->thread, call->begin_ns)};
+        }
+    }
+}
+
 static void add_claims(struct claims *claims, const struct gmt_named_ranges *all,
-                       const struct gmt_finding *findings, size_t count)
+                       const struct gmt_timeline *tl, const struct gmt_finding *findings,
+                       size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         for (size_t k = 0; k < findings[i].claim_count; k++) {
             const struct gmt_interval *claim = &findings[i].claims[k];
+            int32_t class = class_of(tl, claim);
+            double ns = (double)(claim->end_ns - claim->begin_ns);
 
+            if (class >= 0) {
+                add_launches(claims, all, tl, class, ns);
+                continue;
+            }
             claims->order[claims->count] = (uint32_t)claims->count;
             claims->items[claims->count++] = (struct claim){
-                claim->end_ns, (double)(claim->end_ns - claim->begin_ns),
-                gmt_named_ranges_at(all, -1, claim->begin_ns)};
+                claim->end_ns, ns, claim->begin_ns, gmt_named_ranges_at(all, -1, claim->begin_ns)};
         }
     }
 }
@@ -86,7 +149,10 @@ static void resolve(struct claims *claims, const struct gmt_named_ranges *all,
     size_t i = claims->at = first_at(claims, end_ns);
 
     for (; i < claims->count && end_at(claims, i) == end_ns; i++) {
-        claims->items[claims->order[i]].group = gmt_named_ranges_at(all, call->thread, begin_ns);
+        struct claim *claim = &claims->items[claims->order[i]];
+
+        claim->called_ns = begin_ns;
+        claim->range = gmt_named_ranges_at(all, call->thread, begin_ns);
     }
 }
 
@@ -98,6 +164,9 @@ static void resolve_all(struct claims *claims, const struct gmt_named_ranges *al
 
         resolve(claims, all, &copy->call, copy->call.begin_ns, copy->call.end_ns);
         resolve(claims, all, &copy->call, copy->call.begin_ns, copy->device_end_ns);
+        if (copy->modelled.end_ns > copy->modelled.begin_ns) {
+            resolve(claims, all, &copy->call, copy->call.begin_ns, copy->modelled.end_ns);
+        }
     }
     for (size_t i = 0; i < tl->launch_count; i++) {
         const struct gmt_tl_launch *launch = &tl->launches[i];
@@ -124,12 +193,13 @@ static void resolve_all(struct claims *claims, const struct gmt_named_ranges *al
     }
 }
 
-static size_t count_claims(const struct gmt_finding *findings, size_t count)
+static size_t count_claims(const struct gmt_timeline *tl, const struct gmt_finding *findings,
+                           size_t count)
 {
     size_t claims = 0;
 
     for (size_t i = 0; i < count; i++) {
-        claims += findings[i].claim_count;
+        claims += claims_of(tl, &findings[i]);
     }
     return claims;
 }
@@ -137,8 +207,8 @@ static size_t count_claims(const struct gmt_finding *findings, size_t count)
 static int find_groups(struct claims *claims, const struct gmt_named_ranges *all,
                        const struct gmt_timeline *tl, const struct gmt_report *report)
 {
-    size_t most = count_claims(report->findings, report->finding_count) +
-                  count_claims(report->notes, report->note_count);
+    size_t most = count_claims(tl, report->findings, report->finding_count) +
+                  count_claims(tl, report->notes, report->note_count);
 
     if (most > UINT32_MAX) {
         return 0;
@@ -148,43 +218,82 @@ static int find_groups(struct claims *claims, const struct gmt_named_ranges *all
     if (claims->items == NULL || claims->order == NULL) {
         return -ENOMEM;
     }
-    add_claims(claims, all, report->findings, report->finding_count);
-    add_claims(claims, all, report->notes, report->note_count);
+    add_claims(claims, all, tl, report->findings, report->finding_count);
+    add_claims(claims, all, tl, report->notes, report->note_count);
     qsort_r(claims->order, claims->count, sizeof(*claims->order), by_end, claims->items);
     resolve_all(claims, all, tl);
     return 0;
 }
 
-/* The group with more than half of the claims, or -1; `cost_ns` is all zero before and after. */
-static int32_t most_of(const struct claim *claims, size_t count, double *cost_ns)
+/* The next range outwards that the call lies in, too; -1: none. Of another domain, one may have ended before. */
+static int32_t around(const struct gmt_named_ranges *all, const struct claim *claim, int32_t range)
 {
-    double total_ns = 0, most_ns = 0;
+    do {
+        range = all->ranges[range].parent;
+    } while (range >= 0 && all->ranges[range].end_ns < claim->called_ns);
+    return range;
+}
+
+/* Whether a range further in has the name of this one: a call is in both, and counts once. */
+static bool is_repeated(const struct gmt_named_ranges *all, const struct claim *claim,
+                        int32_t range)
+{
+    int32_t inner = claim->range;
+
+    while (inner != range && all->ranges[inner].group != all->ranges[range].group) {
+        inner = around(all, claim, inner);
+    }
+    return inner != range;
+}
+
+static void add_cost(const struct gmt_named_ranges *all, const struct claim *claim, double *cost_ns)
+{
+    for (int32_t at = claim->range; at >= 0; at = around(all, claim, at)) {
+        if (!is_repeated(all, claim, at)) {
+            cost_ns[all->ranges[at].group] += claim->ns;
+        }
+    }
+}
+
+/* The innermost group that more than half of the claims lie in, or -1; `cost_ns` is all zero before and after. */
+static int32_t most_of(const struct gmt_named_ranges *all, const struct claim *claims, size_t count,
+                       double *cost_ns)
+{
+    double total_ns = 0, best_ns = INFINITY;
     int32_t best = -1;
 
     for (size_t i = 0; i < count; i++) {
-        int32_t group = claims[i].group;
-
         total_ns += claims[i].ns;
-        if (group >= 0 && (cost_ns[group] += claims[i].ns) > most_ns) {
-            most_ns = cost_ns[group];
-            best = group;
+        add_cost(all, &claims[i], cost_ns);
+    }
+    /* What lies around another one has no smaller part: the smallest is the innermost. */
+    for (size_t i = 0; i < count; i++) {
+        for (int32_t at = claims[i].range; at >= 0; at = around(all, &claims[i], at)) {
+            double ns = cost_ns[all->ranges[at].group];
+
+            if (ns > total_ns / 2 && ns < best_ns) {
+                best_ns = ns;
+                best = all->ranges[at].group;
+            }
         }
     }
     for (size_t i = 0; i < count; i++) {
-        if (claims[i].group >= 0) {
-            cost_ns[claims[i].group] = 0;
+        for (int32_t at = claims[i].range; at >= 0; at = around(all, &claims[i], at)) {
+            cost_ns[all->ranges[at].group] = 0;
         }
     }
-    return most_ns > total_ns / 2 ? best : -1;
+    return best;
 }
 
 /* `claims` are those of the findings, one after the other; returns what follows them. */
-static const struct claim *name_findings(const struct claim *claims, struct gmt_range_row *rows,
-                                         struct gmt_finding *findings, size_t count,
-                                         double *cost_ns)
+static const struct claim *name_findings(const struct gmt_named_ranges *all,
+                                         const struct gmt_timeline *tl, const struct claim *claims,
+                                         struct gmt_range_row *rows, struct gmt_finding *findings,
+                                         size_t count, double *cost_ns)
 {
-    for (size_t i = 0; i < count; claims += findings[i++].claim_count) {
-        int32_t group = most_of(claims, findings[i].claim_count, cost_ns);
+    for (size_t i = 0, own; i < count; i++, claims += own) {
+        own = claims_of(tl, &findings[i]);
+        int32_t group = most_of(all, claims, own, cost_ns);
 
         if (group < 0) {
             continue;
@@ -238,9 +347,10 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
             .host_ns = tl->simulated ? NAN : group->host_ns};
     }
     if (claims.items != NULL) {
-        name_findings(
-            name_findings(claims.items, rows, report->findings, report->finding_count, cost_ns),
-            rows, report->notes, report->note_count, cost_ns);
+        const struct claim *of_notes = name_findings(all, tl, claims.items, rows, report->findings,
+                                                     report->finding_count, cost_ns);
+
+        name_findings(all, tl, of_notes, rows, report->notes, report->note_count, cost_ns);
     }
     qsort(rows, all->group_count, sizeof(*rows), compare_rows);
     report->ranges = rows;

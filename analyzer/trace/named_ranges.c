@@ -217,7 +217,7 @@ int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, 
             at = all->ranges[at].parent;
         }
         if (at >= 0) {
-            return all->ranges[at].group;
+            return at;
         }
     }
     return -1;

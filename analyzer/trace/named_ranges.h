@@ -32,7 +32,7 @@ struct gmt_named_ranges {
 int gmt_named_ranges_load(struct gmt_named_ranges *all, const struct gmt_timeline *timeline);
 void gmt_named_ranges_free(struct gmt_named_ranges *all);
 
-/* Group of the innermost range that a call of this thread lies in; one of the process where it lies in
+/* Index of the innermost range that a call of this thread lies in; one of the process where it lies in
  * none of its thread. -1: none. */
 int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, int64_t begin_ns);
 

@@ -100,6 +100,29 @@ Test(named_ranges, less_than_half_of_the_cost_names_no_range)
     gmt_fixture_free(&fixture);
 }
 
+/* As of the modules of a network. */
+Test(named_ranges, less_than_half_in_each_names_the_range_around_them)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture);
+    gmt_fixture_sql(&fixture,
+                    "DELETE FROM range WHERE id BETWEEN 2 AND 4;"
+                    "INSERT INTO string VALUES (60, 'layer'), (61, 'a'), (62, 'b'), (63, 'c');"
+                    "INSERT INTO range VALUES (10, 'push', 1, NULL, 60, 940000, 7100000, 1),"
+                    /* One name within itself, and one of another domain that ended before. */
+                    "(11, 'push', 1, NULL, 60, 940001, 7099999, 2),"
+                    "(12, 'push', 1, 52, 51, 940002, 940003, 0),"
+                    "(13, 'push', 1, NULL, 61, 950000, 3000000, 3),"
+                    "(14, 'push', 1, NULL, 62, 3000001, 5000000, 3),"
+                    "(15, 'push', 1, NULL, 63, 5000001, 7000000, 3)");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_expect_str_eq(range_of(&fixture.report, "GM101"), "layer");
+    cr_expect_eq(row_of(&fixture.report, "layer")->findings, 1);
+    cr_expect_eq(row_of(&fixture.report, "epoch")->findings, 0);
+    gmt_fixture_free(&fixture);
+}
+
 Test(named_ranges, few_names_stay_apart)
 {
     struct gmt_fixture fixture;
@@ -131,8 +154,8 @@ Test(named_ranges, overlapping_domains_and_open_ranges)
                  {1, 450, "b"},  {1, 600, "b"},        {1, 800, NULL}, {2, 250, NULL},
                  {3, 999, NULL}, {3, 99999999, "open"}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        int32_t group = gmt_named_ranges_at(&all, cases[i].thread, cases[i].at_ns);
-        const char *name = group >= 0 ? all.groups[group].name : NULL;
+        int32_t range = gmt_named_ranges_at(&all, cases[i].thread, cases[i].at_ns);
+        const char *name = range >= 0 ? all.groups[all.ranges[range].group].name : NULL;
 
         cr_expect(cases[i].name == NULL ? name == NULL
                                         : name != NULL && strcmp(name, cases[i].name) == 0,
