@@ -323,6 +323,42 @@ static int compare_rows(const void *a, const void *b)
     return (x->host_ns < y->host_ns) - (x->host_ns > y->host_ns);
 }
 
+/* Of rows that are still in the order of groups: what is around all ranges of each. No row is around itself, by others either: the
+ * outermost range of any has none around it. */
+static void find_outer(const struct gmt_named_ranges *all, struct gmt_range_row *rows)
+{
+    enum { NOT_SEEN = -2 };
+
+    for (size_t i = 0; i < all->group_count; i++) {
+        rows[i].around = NOT_SEEN;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        int32_t parent = all->ranges[i].parent;
+        int32_t around = parent >= 0 ? all->ranges[parent].group : -1;
+        struct gmt_range_row *row = &rows[all->ranges[i].group];
+
+        row->around = row->around == NOT_SEEN || row->around == around ? around : -1;
+    }
+}
+
+/* Rows have a new order: indices that were of groups are of rows. */
+static int index_outer(struct gmt_range_row *rows, size_t count)
+{
+    int32_t *row_of = malloc((count + 1) * sizeof(*row_of));
+
+    if (row_of == NULL) {
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < count; i++) {
+        row_of[rows[i].group] = (int32_t)i;
+    }
+    for (size_t i = 0; i < count; i++) {
+        rows[i].around = rows[i].around >= 0 ? row_of[rows[i].around] : -1;
+    }
+    free(row_of);
+    return 0;
+}
+
 static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *tl,
                 struct gmt_report *report)
 {
@@ -344,8 +380,10 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
                          ? gmt_arena_text(arena, "%s@%s", group->name, group->domain)
                          : gmt_arena_copy(arena, group->name),
             .count = group->count,
+            .group = (int32_t)i,
             .host_ns = tl->simulated ? NAN : group->host_ns};
     }
+    find_outer(all, rows);
     if (claims.items != NULL) {
         const struct claim *of_notes = name_findings(all, tl, claims.items, rows, report->findings,
                                                      report->finding_count, cost_ns);
@@ -353,6 +391,10 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
         name_findings(all, tl, of_notes, rows, report->notes, report->note_count, cost_ns);
     }
     qsort(rows, all->group_count, sizeof(*rows), compare_rows);
+    rc = index_outer(rows, all->group_count);
+    if (rc != 0) {
+        goto out;
+    }
     report->ranges = rows;
     report->range_count = all->group_count;
 out:

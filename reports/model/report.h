@@ -315,6 +315,8 @@ struct gmt_range_row {
     size_t count, findings; /* the latter: whose cost lies in them for the most part */
     double host_ns;         /* sum over all; NAN: no times */
     double best_ns;         /* sum of what those findings save */
+    int32_t group;          /* while rows are made: named_ranges.groups */
+    int32_t around; /* index of the row in whose ranges all of these began; -1: none, or several */
 };
 
 /* What the recorder could and could not do, as it said. */

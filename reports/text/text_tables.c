@@ -86,55 +86,13 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report)
     fputc('\n', t->out);
 }
 
-/* What the other columns of tables of kernels and of ranges take of a line. */
-enum { KERNEL_COLUMNS = 67, RANGE_COLUMNS = 57, LEAST_NAME = 16 };
+/* What the other columns of the table of kernels take of a line. */
+enum { KERNEL_COLUMNS = 67, LEAST_NAME = 16 };
 
 /* The column of names takes what the others leave. */
 static size_t name_columns(const struct gmt_text_out *t, size_t others)
 {
     return t->columns > others + LEAST_NAME ? t->columns - others : LEAST_NAME;
-}
-
-static void range_line(struct gmt_text_out *t, const struct gmt_range_row *row)
-{
-    char text[80];
-
-    fputs("  ", t->out);
-    gmt_text_cell(t, row->label, name_columns(t, RANGE_COLUMNS), false);
-    gmt_text_cell(t, gmt_format_count(text, (double)row->count), 11, true);
-    gmt_text_cell(t, gmt_format_ns(text, row->host_ns), 13, true);
-    gmt_text_cell(t, gmt_format_count(text, (double)row->findings), 11, true);
-    gmt_text_cell(t, row->findings > 0 ? gmt_format_ns(text, row->best_ns) : "–", 13, true);
-    fputc('\n', t->out);
-}
-
-void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
-{
-    size_t top = t->detail->ranges;
-    enum { FEW = 6 };
-    size_t most = top > 0 && top < FEW ? top : FEW;
-    size_t shown = top > 0 && most + 1 < report->range_count ? most : report->range_count;
-
-    if (report->range_count == 0) {
-        return;
-    }
-    gmt_text_heading(t, "Ranges that the program names");
-    gmt_text_style(t, GMT_STYLE_DIM);
-    fputs("  ", t->out);
-    gmt_text_cell(t, "", name_columns(t, RANGE_COLUMNS), false);
-    gmt_text_cell(t, "times", 11, true);
-    gmt_text_cell(t, "host time", 13, true);
-    gmt_text_cell(t, "findings", 11, true);
-    gmt_text_cell(t, "they save", 13, true);
-    gmt_text_style(t, GMT_STYLE_PLAIN);
-    fputc('\n', t->out);
-    for (size_t i = 0; i < shown; i++) {
-        range_line(t, &report->ranges[i]);
-    }
-    if (shown < report->range_count) {
-        fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->range_count - shown);
-    }
-    fputc('\n', t->out);
 }
 
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report)

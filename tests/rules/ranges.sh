@@ -17,6 +17,9 @@ expect 0 t.db -o r.json -o r.html
 says 'range   fetch@loader' out
 says 'Ranges that the program names' out
 says 'step #' out
+# What lies within another is below it.
+[ "$(grep -A 1 '^  epoch ' out | tail -n 1 | cut -c1-17)" = '    fetch@loader ' ] ||
+    fail "not below what is around it: $(grep -A 6 'Ranges that the program names' out)"
 # What every report begins with is as long without ranges.
 sed -E '/^── (Do first|Where the recorded)/,/^$/d' out >rest
 [ "$(wc -l <rest)" -le 95 ] || fail "$(wc -l <rest) lines"
