@@ -9,6 +9,10 @@ install(FILES LICENSE README.md DESTINATION ${GMT_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${GMT_INSTALL_DOCDIR}/docs FILES_MATCHING PATTERN "*.md" PATTERN "*.html"
         PATTERN "man" EXCLUDE PATTERN "completion" EXCLUDE)
 
+# What programs in Python import: scripts/package puts it among the modules of Python in the wheel.
+install(DIRECTORY packaging/python/ DESTINATION ${GMT_INSTALL_DATADIR}/python FILES_MATCHING PATTERN "*.py"
+        PATTERN "__pycache__" EXCLUDE)
+
 # What is linked statically brings its licences along: Debian keeps them in these places.
 if(GMT_PORTABLE)
     configure_file(packaging/THIRD_PARTY.md.in "${PROJECT_BINARY_DIR}/packaging/THIRD_PARTY.md" @ONLY)

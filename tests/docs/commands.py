@@ -167,6 +167,8 @@ class Place:
         self.env = {name: value for name, value in os.environ.items() if not name.startswith("GMTRACE_")}
         self.env |= {
             "PATH": f"{self.stubs}:{build}/bin:{os.environ['PATH']}:/usr/local/cuda/bin",
+            # As where the wheel is installed beside PyTorch.
+            "PYTHONPATH": f"{source}/packaging/python:{source}/tests/e2e/python/standin", "PYTHONDONTWRITEBYTECODE": "1",
             "LD_LIBRARY_PATH": f"{build}/libexec/gmtrace/simgpu:{build}/lib",
             "GMTRACE_DEVICE": "sim", "XDG_CACHE_HOME": str(work / "cache"), "HOME": str(work)}
         for twin in ("slow", "fast"):

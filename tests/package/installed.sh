@@ -63,14 +63,21 @@ wheel)
         fail "pip install"
     venv/bin/python -m pip show --files gmtrace >shown
     # The folder of Python's modules is named first, and files by where they are from there. What describes the wheel
-    # itself comes on top; links do not exist in a wheel.
-    sed -n 's,^  ,,p' shown | grep -v '^gmtrace-.*dist-info/' | while read -r file; do
-        realpath -m --relative-to=venv "$(sed -n 's/^Location: //p' shown)/$file"
+    # itself comes on top, as does what pip compiles; links do not exist in a wheel.
+    sed -n 's,^  ,,p' shown | grep -v '^gmtrace-.*dist-info/\|/__pycache__/' | while read -r file; do
+        case $file in
+        gmtrace/*) echo "share/gmtrace/python/$file" ;;
+        *) realpath -m --relative-to=venv "$(sed -n 's/^Location: //p' shown)/$file" ;;
+        esac
     done | sort >actual
     same "files of the tarball (-) and of the wheel (+)" expected actual
     cp "$GMT_BUILD/bin/package_sample" .
     # As in a shell where the environment is active.
     PATH=$work/venv/bin:$PATH use "$work/venv/bin" "$work" env
+    # Its modules are found without a path; what they need is a PyTorch.
+    PYTHONPATH=$GMT_SOURCE/tests/e2e/python/standin venv/bin/python -c \
+        'import gmtrace.torch; print(gmtrace.torch.annotate().named)' >out 2>err || fail "import gmtrace.torch"
+    equal "what is named without a recording" "[]" "$(cat out)"
     PATH=$work/venv/bin:$PATH gmtrace --version >out
     equal "version" "gmtrace $(sed -n 's/^Version: //p' shown)" "$(cat out)"
     venv/bin/python -m pip uninstall --quiet --disable-pip-version-check --yes gmtrace >log 2>&1

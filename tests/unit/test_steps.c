@@ -218,6 +218,23 @@ Test(steps, the_range_that_was_named)
     gmt_step_watch_close(watch);
 }
 
+/* What gmtrace.torch names: several are the outermost of a step, and none of them is one. */
+Test(steps, ranges_of_libraries_are_none)
+{
+    static const char *const domains[] = {"NCCL", "CCCL", "torch"};
+    for (size_t i = 0; i < sizeof(domains) / sizeof(domains[0]); i++) {
+        struct gmt_step_watch *watch = gmt_step_watch_open("");
+        gmt_timebase_init(&timebase, true);
+        for (uint32_t k = 1; k <= 300; k++) {
+            uint64_t ns = k * 10 * MS;
+            cr_expect_not(
+                range(watch, k, 0, ns, ns + (k == 200 ? 9u : 1u) * MS, "Net", domains[i]));
+        }
+        cr_expect_eq(gmt_step_watch_steps(watch)->count, 0, "%s", domains[i]);
+        gmt_step_watch_close(watch);
+    }
+}
+
 /* Two kernels and a loop of a third per step, and one that comes at odd times: the step is found without a name. Another
  * thread makes one launch after the other, each of which is a step. */
 Test(steps, launches_that_form_a_pattern)

@@ -44,7 +44,8 @@ void gmt_step_finder_close(struct gmt_step_finder *finder)
 /* Depth is counted by domain: ranges of libraries are the outermost of theirs, and several come in a step. */
 static bool is_of_library(const char *domain)
 {
-    static const char *const libraries[] = {"NCCL", "CCCL"};
+    /* torch: of gmtrace.torch, which names modules and steps of optimizers. */
+    static const char *const libraries[] = {"NCCL", "CCCL", "torch"};
     for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++) {
         if (strcasecmp(domain, libraries[i]) == 0) {
             return true;
