@@ -48,9 +48,9 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 } last_stream;
 
 _Atomic int gmt_captures;
-/* The thread that has begun captures, by the address of its last_stream; SEVERAL, or 0: none. */
-#define SEVERAL UINTPTR_MAX
-static _Atomic uintptr_t capturer;
+/* The thread that has begun captures, by its number, which no later thread gets; SEVERAL, or 0: none. */
+#define SEVERAL UINT32_MAX
+static _Atomic uint32_t capturer;
 
 static uint16_t find(CUcontext handle)
 {
@@ -421,7 +421,7 @@ uint16_t gmt_stream_forget(CUstream stream)
 
 void gmt_capture_began(void)
 {
-    uintptr_t nobody = 0, own = (uintptr_t)&last_stream;
+    uint32_t nobody = 0, own = gmt_spool_thread_id();
     if (!atomic_compare_exchange_strong(&capturer, &nobody, own) && nobody != own) {
         atomic_store(&capturer, SEVERAL);
     }
@@ -430,8 +430,8 @@ void gmt_capture_began(void)
 
 bool gmt_captures_of_others(void)
 {
-    uintptr_t known = atomic_load(&capturer);
-    return known != 0 && known != (uintptr_t)&last_stream;
+    uint32_t known = atomic_load(&capturer);
+    return known != 0 && known != gmt_spool_thread_id();
 }
 
 void gmt_capture_ended(void)

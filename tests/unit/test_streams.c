@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Is anything under way, in the streams of one context or of all? The driver is a fake whose streams do what the test says. */
+/* Is anything under way, in the streams of one context or of all, and who has captured? The driver is a fake whose streams
+ * do what the test says. */
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -178,4 +179,49 @@ Test(streams, are_not_destroyed_while_they_are_asked)
     cr_expect(forgotten);
     is_busy[1] = true;
     cr_expect(gmt_streams_idle(1), "nobody asks it any more");
+}
+
+/* ---- captures --------------------------------------------------------------------------------- */
+
+static _Thread_local char storage;
+static const char *first_storage;
+
+static void *capture(void *unused)
+{
+    first_storage = &storage;
+    gmt_capture_began();
+    gmt_capture_ended();
+    return unused;
+}
+
+/* What it sees of captures of others; `*same`: its thread-local storage lies where that of the one before lay. */
+static void *look(void *same)
+{
+    *(bool *)same = first_storage == &storage;
+    return gmt_captures_of_others() ? &storage : NULL;
+}
+
+Test(streams, that_a_thread_captures_itself_are_not_those_of_others)
+{
+    gmt_capture_began();
+    cr_expect_not(gmt_captures_of_others());
+    gmt_capture_ended();
+    cr_expect_not(gmt_captures_of_others());
+}
+
+Test(streams, that_a_thread_captured_are_others_also_for_one_with_its_storage)
+{
+    void *seen = NULL;
+    bool same = false;
+    for (unsigned tries = 0; tries < 100 && !same; tries++) {
+        pthread_t thread;
+        gmt_context_reset();
+        cr_assert_eq(pthread_create(&thread, NULL, capture, NULL), 0);
+        (void)pthread_join(thread, NULL);
+        cr_expect(gmt_captures_of_others());
+        cr_assert_eq(pthread_create(&thread, NULL, look, &same), 0);
+        (void)pthread_join(thread, &seen);
+        cr_expect_neq(seen, NULL, "%s", same ? "the same storage" : "another storage");
+    }
+    cr_expect(same, "no thread got the storage of the one before");
 }
