@@ -96,8 +96,9 @@
         return gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
     }
 
-/* One that is held as others are (guard/hold.h), and not recorded: recording does not begin with it. */
-#define GMT_DEFINE_HELD(SYMBOL, PARAMETERS, ARGUMENTS) \
+/* One that is held as others are (guard/hold.h), and not recorded: recording does not begin with it. MADE: what is noted of a
+ * call that succeeded. */
+#define GMT_DEFINE_HELD(SYMBOL, PARAMETERS, ARGUMENTS, MADE) \
     CUresult SYMBOL PARAMETERS; \
     GMT_EXPORT_DRIVER(SYMBOL) CUresult SYMBOL PARAMETERS \
     { \
@@ -112,6 +113,9 @@
         passed = gmt_apply_made_room(passed) ? real ARGUMENTS : passed; \
         if (entered) { \
             gmt_guard_hold_cancellation(); \
+            if (passed == CUDA_SUCCESS) { \
+                MADE; \
+            } \
             gmt_guard_leave(); \
         } \
         return passed; \

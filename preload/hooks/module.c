@@ -4,6 +4,7 @@
 #include "preload/hooks/hook.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
+#include "preload/state/device.h"
 #include "preload/state/kernels.h"
 #include "preload/state/waits.h"
 
@@ -52,9 +53,18 @@ DESTROY(cuCtxDestroy_v2)
             AFTER; \
             gmt_hook_call_record(GMT_REC_CALL, &call, 0); \
         })
-#define RESET(SYMBOL) PRIMARY(SYMBOL, gmt_context_going(*saved), gmt_context_gone(&call, *saved))
+#define RESET(SYMBOL) \
+    PRIMARY( \
+        SYMBOL, \
+        { \
+            gmt_primary_resetting(device); \
+            gmt_context_going(*saved); \
+        }, \
+        gmt_context_gone(&call, *saved))
 #define RELEASE(SYMBOL) \
-    PRIMARY(SYMBOL, gmt_context_releasing(*saved), gmt_context_released(&call, *saved, device))
+    PRIMARY( \
+        SYMBOL, if (gmt_primary_releasing(device)) { gmt_context_releasing(*saved); }, \
+        gmt_context_released(&call, *saved, device))
 RESET(cuDevicePrimaryCtxReset)
 RESET(cuDevicePrimaryCtxReset_v2)
 RELEASE(cuDevicePrimaryCtxRelease)

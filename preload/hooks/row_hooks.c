@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hooks that look into no parameter but stream and bytes: their rows in driver/hooks.def say all. */
 #include "preload/hooks/hook.h"
+#include "preload/state/device.h"
 #include "preload/state/hazards.h"
 #include "preload/state/waits.h"
 
@@ -34,7 +35,10 @@
     })
 
 #define GMT_HOOK_HELD(symbol, family, runtime, traits, parameters, arguments) \
-    GMT_DEFINE_HELD(symbol, parameters, arguments)
+    GMT_DEFINE_HELD(symbol, parameters, arguments, (void)0)
+
+#define GMT_HOOK_RETAIN(symbol, family, runtime, traits, parameters, arguments, device) \
+    GMT_DEFINE_HELD(symbol, parameters, arguments, gmt_primary_retained(device))
 
 #define GMT_HOOK_UNRECORDED(symbol, family, runtime, traits, parameters, arguments) \
     GMT_DEFINE_PASSING(symbol, parameters, arguments)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads what the trace keeps of a device. */
+/* Reads what the trace keeps of a device, and counts references to its primary context (device.h). */
 #include "preload/state/device.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,11 @@
 #include "preload/driver/resolve.h"
 #include "preload/session/device_text.h"
 
+enum { DEVICES = 64 };
+
 static _Atomic uint64_t noted; /* one bit per ordinal */
+/* To primary contexts: those that hooks saw taken less those that they saw given back, never more than there are. */
+static _Atomic unsigned references[DEVICES];
 
 static uint32_t attribute(CUdevice device, CUdevice_attribute name)
 {
@@ -75,7 +79,35 @@ void gmt_device_note(CUdevice device)
                          (const char *[]){name, uuid_text, driver, more}, 4);
 }
 
+/* ---- primary contexts ------------------------------------------------------------------------ */
+
+void gmt_primary_retained(CUdevice device)
+{
+    if (device >= 0 && device < DEVICES) {
+        atomic_fetch_add(&references[device], 1);
+    }
+}
+
+/* Before the call: of two that release at once one sees the other's reference gone. */
+bool gmt_primary_releasing(CUdevice device)
+{
+    unsigned count = device >= 0 && device < DEVICES ? atomic_load(&references[device]) : 0;
+    while (count != 0 && !atomic_compare_exchange_weak(&references[device], &count, count - 1)) {
+    }
+    return count <= 1;
+}
+
+void gmt_primary_resetting(CUdevice device)
+{
+    if (device >= 0 && device < DEVICES) {
+        atomic_store(&references[device], 0);
+    }
+}
+
 void gmt_device_reset(void)
 {
     noted = 0;
+    for (unsigned i = 0; i < DEVICES; i++) {
+        atomic_store(&references[i], 0);
+    }
 }

@@ -120,7 +120,8 @@ static void make_context(void)
     CHECK(cu.cuCtxCreate(&made, NULL, 0, 0));
     CHECK(cu.cuCtxDestroy(made));
     CHECK(cu.cuCtxSetCurrent(context));
-    CHECK(cu.cuDevicePrimaryCtxRetain(&made, 0)); /* kept: to give it back ends counting */
+    CHECK(cu.cuDevicePrimaryCtxRetain(&made, 0));
+    CHECK(cu.cuDevicePrimaryCtxRelease(0)); /* main has a reference of its own */
 }
 
 static void capture(void)
@@ -359,5 +360,6 @@ int main(int argc, char **argv)
         (void)pthread_join(others[i], NULL);
     }
     printf("sum %lu\n", sum_of(words));
+    CHECK(cu.cuDevicePrimaryCtxRelease(device)); /* the last one: the context goes */
     return 0;
 }

@@ -7,13 +7,15 @@
  *
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
- * asked for; no other thread is inside of the driver meanwhile (cupti_inside.h). CUPTI_STANDIN_LOG shows what happened.
+ * asked for; no other thread is inside of the driver meanwhile (cupti_inside.h); the configuration is taken back while the
+ * contexts live in which something was counted. CUPTI_STANDIN_LOG shows what happened.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>
 #include <cupti_profiler_target.h>
 #include <cupti_sass_metrics.h>
 #include <cupti_target.h>
+#include <dlfcn.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +25,14 @@
 
 #include "cupti_inside.h"
 
-enum { CRC = 77, METRICS = 64, INSTRUCTIONS = 16, INSTRUCTION_BYTES = 16, EXECUTED = 4 };
+enum {
+    CRC = 77,
+    CONTEXTS = 16,
+    METRICS = 64,
+    INSTRUCTIONS = 16,
+    INSTRUCTION_BYTES = 16,
+    EXECUTED = 4
+};
 
 static const char *names[METRICS];
 static size_t name_count;
@@ -32,6 +41,8 @@ static size_t configured_count;
 static bool is_configured, was_configured, is_enabled, patches_all;
 static size_t sessions, asked_crcs;
 static CUpti_CallbackFunc callback;
+static CUcontext used[CONTEXTS]; /* where something was counted */
+static size_t used_count;
 
 /* The path of the `at`-th cubin; false: there are not so many. */
 static bool cubin_path(size_t at, char *path, size_t bytes)
@@ -187,9 +198,33 @@ CUptiResult cuptiSassMetricsSetConfig(CUpti_SassMetricsSetConfig_Params *params)
     return CUPTI_SUCCESS;
 }
 
+/* NVIDIA's reads them, also in a handler at the end of the process. */
+static void read_contexts(void)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *found = driver != NULL ? dlsym(driver, "cuCtxGetApiVersion") : NULL;
+    CUresult (*get_version)(CUcontext, unsigned *);
+    unsigned version;
+    memcpy(&get_version, &found, sizeof get_version);
+    for (size_t i = 0; found != NULL && i < used_count; i++) {
+        if (get_version(used[i], &version) == CUDA_ERROR_INVALID_CONTEXT) {
+            note("crash: configured when a context had gone in which something was counted");
+            abort();
+        }
+    }
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    if (is_configured) {
+        read_contexts();
+    }
+}
+
 CUptiResult cuptiSassMetricsUnsetConfig(CUpti_SassMetricsUnsetConfig_Params *params)
 {
     (void)params;
+    read_contexts();
     if (is_enabled || !is_configured) {
         note("configuration taken back too early");
     }
@@ -206,6 +241,14 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
     inside_counting_begins();
     is_enabled = true;
     sessions++;
+    size_t at = 0;
+    while (at < used_count && used[at] != params->ctx) {
+        at++;
+    }
+    if (at < CONTEXTS) {
+        used[at] = params->ctx;
+        used_count += at == used_count;
+    }
     return CUPTI_SUCCESS;
 }
 
