@@ -15,7 +15,8 @@
  * - Work that is under way when the copy is made, which it would wait for, and whose error it would return: a batch begins only
  *   behind two copies that the driver has made in the same stream without an error, with no other call in between, of any thread (NOT_QUIET).
  * - Work in streams that do not wait for the legacy one, and that may look at the memory meanwhile: each of them is asked when a
- *   batch may begin (BUSY). Streams of other contexts: the process has one context (SEVERAL).
+ *   batch may begin, of one that was destroyed with work an event behind that; while there are more than 256, nobody is asked and nothing is held
+ *   back (BUSY). Streams of other contexts: the process has one context (SEVERAL).
  * - Whoever looks at device memory without a call of this process: IPC, peers, imported and exported memory, graphics, RDMA
  *   (attributes that are set, handles for the bus): no copy is held back from the first such call on (SHARED). Managed memory,
  *   which the host reads, and page-locked memory are never the destination (DEVICE_MEMORY). The bytes go at the latest after most_us,

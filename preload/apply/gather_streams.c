@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Streams that do not wait for the legacy one (gather.h), and calls that show device memory to others by a parameter. */
 #include <cuda.h>
-#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
 
 #include "preload/apply/cache.h"
 #include "preload/apply/calls.h"
@@ -9,23 +10,61 @@
 #include "preload/apply/gather_batch.h"
 #include "preload/apply/state.h"
 
-#define MOST_STREAMS 16 /* each is asked: 0.3 us */
+#define MOST_LISTED 16384u /* memory for so many is there, and used as they come */
+#define MOST_ASKED 256u    /* each takes 0.3 us */
 
 static void *real[GMT_HOOK_COUNT];
 
-static struct {
+/* A stream, or (NULL) what one that was destroyed with work still has to do. */
+struct listed_stream {
     CUstream stream;
+    CUevent
+        event; /* behind that work. NULL: nobody knows when it is done. It ends with the context. */
     CUcontext context;
     CUdevice device;
-} streams[MOST_STREAMS];
+};
+/* The one that had work when it was asked last is at the end, where asking begins. */
+static struct listed_stream *streams;
 static unsigned count;
-static bool is_full; /* from the first one on that found no place, or was destroyed with work */
+static bool is_full; /* from the first one on that found no place */
+
+/* Takes it from the list where it will never have work again. */
+static bool is_idle(unsigned at)
+{
+    struct listed_stream *one = &streams[at];
+    if (one->stream != NULL) {
+        return gmt_apply_driver.cuStreamQuery(one->stream) == CUDA_SUCCESS;
+    }
+    if (one->event == NULL || gmt_apply_driver.cuEventQuery(one->event) != CUDA_SUCCESS) {
+        return false;
+    }
+    (void)gmt_apply_driver.cuEventDestroy_v2(one->event);
+    *one = streams[--count];
+    return true;
+}
+
+static void drop_ended(void)
+{
+    for (unsigned i = count; i-- > 0;) {
+        if (streams[i].stream == NULL) {
+            (void)is_idle(i);
+        }
+    }
+}
 
 bool gmt_streams_are_idle(void)
 {
-    bool idle = !is_full;
-    for (unsigned i = 0; i < count && idle; i++) {
-        idle = gmt_apply_driver.cuStreamQuery(streams[i].stream) == CUDA_SUCCESS;
+    if (count > MOST_ASKED) {
+        drop_ended();
+    }
+    bool idle = !is_full && count <= MOST_ASKED;
+    for (unsigned i = count; i-- > 0 && idle;) {
+        idle = is_idle(i);
+        if (!idle) {
+            struct listed_stream busy = streams[i];
+            streams[i] = streams[count - 1];
+            streams[count - 1] = busy;
+        }
     }
     return idle;
 }
@@ -39,40 +78,68 @@ static void note(CUstream stream, unsigned flags)
     }
     (void)gmt_apply_driver.cuCtxGetCurrent(&context);
     (void)gmt_apply_driver.cuCtxGetDevice(&device);
-    if (count < MOST_STREAMS) {
-        streams[count].stream = stream;
-        streams[count].context = context;
-        streams[count].device = device;
-        count++;
+    if (streams != NULL && count < MOST_LISTED) {
+        streams[count++] = (struct listed_stream){stream, NULL, context, device};
     } else {
         is_full = true;
     }
     gmt_gather_release();
 }
 
-/* A stream that is destroyed does what it has to do, and cannot be asked any more. */
-static bool is_done(CUstream stream)
+/* An event behind all that the stream has to do, which goes on with that when it is destroyed. NULL: none could be had. */
+static CUevent event_behind(const struct listed_stream *one)
 {
-    return atomic_load(&gmt_apply_captures) == 0 &&
-           gmt_apply_driver.cuStreamQuery(stream) == CUDA_SUCCESS;
+    CUcontext popped;
+    CUevent event = NULL;
+    if (gmt_apply_driver.cuCtxPushCurrent_v2(one->context) != CUDA_SUCCESS) {
+        return NULL;
+    }
+    if (gmt_apply_driver.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS) {
+        event = NULL;
+    } else if (gmt_apply_driver.cuEventRecord(event, one->stream) != CUDA_SUCCESS) {
+        (void)gmt_apply_driver.cuEventDestroy_v2(event);
+        event = NULL;
+    }
+    (void)gmt_apply_driver.cuCtxPopCurrent_v2(&popped);
+    return event;
+}
+
+/* The stream is about to be destroyed, and cannot be asked any more. False: it has nothing to do. */
+static bool leaves_work(struct listed_stream *one)
+{
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    bool leaves = true;
+    if (gmt_apply_driver.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS) {
+        (void)gmt_apply_driver.cuStreamIsCapturing(one->stream, &status);
+        if (status == CU_STREAM_CAPTURE_STATUS_NONE) {
+            leaves = gmt_apply_driver.cuStreamQuery(one->stream) != CUDA_SUCCESS;
+            one->event = leaves ? event_behind(one) : NULL;
+        }
+        (void)gmt_apply_driver.cuThreadExchangeStreamCaptureMode(&mode);
+    }
+    one->stream = NULL;
+    return leaves && !GMT_APPLY_MUTANT(gather_ended);
 }
 
 /* Before the handle is gone. */
 static void forget(CUstream stream)
 {
-    if (gmt_apply_is_forked() || !gmt_gather_hold()) {
+    if (stream == NULL || gmt_apply_is_forked() || !gmt_gather_hold()) {
         return;
     }
     for (unsigned i = 0; i < count; i++) {
         if (streams[i].stream == stream) {
-            is_full = is_full || !is_done(stream);
-            streams[i] = streams[--count];
+            if (!leaves_work(&streams[i])) {
+                streams[i] = streams[--count];
+            }
             break;
         }
     }
     gmt_gather_release();
 }
 
+/* With its streams, and with the events of those that were destroyed before. */
 void gmt_streams_context_ends(CUcontext context, CUdevice device)
 {
     unsigned left = 0;
@@ -140,6 +207,9 @@ ASK(cuPointerGetAttributes,
 
 void gmt_streams_install(void)
 {
+    void *memory = mmap(NULL, MOST_LISTED * sizeof(*streams), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    streams = memory != MAP_FAILED ? memory : NULL;
     REPLACED(cuStreamCreate);
     REPLACED(cuStreamCreateWithPriority);
     REPLACED(cuStreamDestroy);

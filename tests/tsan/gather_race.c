@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads that copy rows and pieces, look at what is there, and make other calls, and the thread that issues batches in time, for ThreadSanitizer.
+ * Threads that copy rows and pieces, look at what is there, and make other calls, one that makes and destroys streams, and the thread that issues
+ * batches in time, for ThreadSanitizer.
  *
  * The device is memory: whoever has made another call finds in its part of it what it has copied, whoever had that issued.
  */
@@ -52,17 +53,11 @@ bool gmt_coverage_called(void)
 {
     return false;
 }
-bool gmt_streams_are_idle(void)
+bool gmt_contexts_is_created(CUcontext context)
 {
-    return true;
+    return context == NULL;
 }
-void gmt_streams_context_ends(CUcontext context, CUdevice of)
-{
-    (void)context, (void)of;
-}
-void gmt_streams_install(void)
-{
-}
+static void *calls[GMT_HOOK_COUNT]; /* of the program, in place of the driver's */
 static void *(*begin_call)(unsigned id);
 _Atomic uint64_t gmt_every_call_count;
 _Atomic uint32_t gmt_every_call_stops;
@@ -138,6 +133,60 @@ static CUresult copy_2d(const CUDA_MEMCPY2D *copy, CUstream stream)
     return CUDA_SUCCESS;
 }
 
+/* Streams are numbers. One of 32 has work until it is destroyed, which then is done when it is asked for the third time. */
+static _Atomic uintptr_t streams_made, events_made;
+static _Atomic int events_asked;
+
+static CUresult create_stream(CUstream *stream, unsigned flags)
+{
+    (void)flags;
+    *stream = (CUstream)(atomic_fetch_add(&streams_made, 1) + 64);
+    return CUDA_SUCCESS;
+}
+static CUresult destroy_stream(CUstream stream)
+{
+    return stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+static CUresult query_stream(CUstream stream)
+{
+    return (uintptr_t)stream % 32 == 0 ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+}
+static CUresult is_capturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    (void)stream;
+    *status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+static CUresult create_event(CUevent *event, unsigned flags)
+{
+    (void)flags;
+    *event = (CUevent)(atomic_fetch_add(&events_made, 1) + 16);
+    return CUDA_SUCCESS;
+}
+static CUresult record_event(CUevent event, CUstream stream)
+{
+    return event != NULL && stream != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+static CUresult query_event(CUevent event)
+{
+    (void)event;
+    return atomic_fetch_add(&events_asked, 1) % 3 == 2 ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+}
+static CUresult destroy_event(CUevent event)
+{
+    (void)event;
+    atomic_fetch_sub(&events_made, 1);
+    return CUDA_SUCCESS;
+}
+void gmt_apply_replace(enum gmt_hook_id id, void *function, void **before)
+{
+    CUresult (*create)(CUstream *, unsigned) = create_stream;
+    CUresult (*destroy)(CUstream) = destroy_stream;
+    calls[id] = function;
+    memcpy(before, id == GMT_HOOK_cuStreamCreate ? (void *)&create : (void *)&destroy,
+           sizeof(*before));
+}
+
 /* ---- the program -------------------------------------------------------------------------------- */
 
 static void upload(uint8_t *to, const uint8_t *from, size_t bytes)
@@ -194,9 +243,35 @@ static void *act(void *argument)
     return NULL;
 }
 
+/* It makes and destroys streams until all others have ended. */
+static _Atomic bool may_end;
+
+static void *make_streams(void *unused)
+{
+    CUresult (*create)(CUstream *, unsigned);
+    CUresult (*destroy)(CUstream);
+    CUstream made[8] = {NULL};
+    memcpy(&create, &calls[GMT_HOOK_cuStreamCreate], sizeof create);
+    memcpy(&destroy, &calls[GMT_HOOK_cuStreamDestroy_v2], sizeof destroy);
+    is_client = 1;
+    for (unsigned i = 0; !atomic_load(&may_end); i++) {
+        if (made[i % 8] != NULL) {
+            make_other_call();
+            (void)destroy(made[i % 8]);
+        }
+        make_other_call();
+        (void)create(&made[i % 8], CU_STREAM_NON_BLOCKING);
+        usleep(500);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        (void)(made[i] != NULL && destroy(made[i]));
+    }
+    return unused;
+}
+
 int main(void)
 {
-    pthread_t threads[THREADS];
+    pthread_t threads[THREADS], maker;
     gmt_apply_driver.cuCtxGetCurrent = get_current;
     gmt_apply_driver.cuCtxPushCurrent_v2 = push;
     gmt_apply_driver.cuCtxPopCurrent_v2 = pop;
@@ -206,6 +281,12 @@ int main(void)
     gmt_apply_driver.cuMemGetAddressRange_v2 = get_range;
     gmt_apply_driver.cuMemcpyHtoDAsync_v2 = copy_1d;
     gmt_apply_driver.cuMemcpy2DAsync_v2 = copy_2d;
+    gmt_apply_driver.cuStreamQuery = query_stream;
+    gmt_apply_driver.cuStreamIsCapturing = is_capturing;
+    gmt_apply_driver.cuEventCreate = create_event;
+    gmt_apply_driver.cuEventRecord = record_event;
+    gmt_apply_driver.cuEventQuery = query_event;
+    gmt_apply_driver.cuEventDestroy_v2 = destroy_event;
     gmt_apply_on[GMT_FIX_ROWS_IN_ONE] = gmt_apply_on[GMT_FIX_GATHERED_COPIES] = true;
     gmt_apply_plan.values[GMT_FIX_ROWS_IN_ONE_most_bytes] = 4096;
     gmt_apply_plan.values[GMT_FIX_ROWS_IN_ONE_batch_bytes] = 65536;
@@ -214,6 +295,9 @@ int main(void)
     gmt_apply_plan.values[GMT_FIX_GATHERED_COPIES_batch_bytes] = 1024;
     gmt_apply_plan.values[GMT_FIX_GATHERED_COPIES_most_us] = 50;
     gmt_gather_start(NULL);
+    if (pthread_create(&maker, NULL, make_streams, NULL) != 0) {
+        return 1;
+    }
     for (uintptr_t i = 0; i < THREADS; i++) {
         if (pthread_create(&threads[i], NULL, act, (void *)i) != 0) {
             return 1;
@@ -222,7 +306,9 @@ int main(void)
     for (unsigned i = 0; i < THREADS; i++) {
         (void)pthread_join(threads[i], NULL);
     }
-    printf("gather_race: %ld copies held back, %ld issued in time, %d failures\n", held_back,
-           in_time, failures);
-    return failures == 0 && held_back != 0 && in_time != 0 ? 0 : 1;
+    atomic_store(&may_end, true);
+    (void)pthread_join(maker, NULL);
+    printf("gather_race: %ld copies held back, %ld issued in time, %lu streams, %d failures\n",
+           held_back, in_time, (unsigned long)streams_made, failures);
+    return failures == 0 && held_back != 0 && in_time != 0 && events_asked != 0 ? 0 : 1;
 }

@@ -16,6 +16,7 @@
 unsigned harness_program, harness_seed;
 const char *harness_word;
 static char report[] = "/tmp/order_report.XXXXXX";
+static struct gmt_try_note *note; /* shared with the programs */
 
 void harness_fail(const char *format, ...)
 {
@@ -91,6 +92,11 @@ bool harness_end_waiting_work(CUstream stream)
     return !waiting.was_late;
 }
 
+uint64_t harness_applied(enum gmt_fix fix)
+{
+    return note->process[0].fixes[fix].calls;
+}
+
 unsigned harness_draw(uint64_t *random, unsigned bound)
 {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -139,7 +145,6 @@ int harness_main(int argc, char **argv, void (*run)(void), const enum gmt_fix *f
     unsigned count = argc > 2 ? (unsigned)atoi(argv[2]) : 20,
              seeds = argc > 3 ? (unsigned)atoi(argv[3]) : 5;
     char value[64];
-    struct gmt_try_note *note = NULL;
     struct gmt_fix_counts sum = {0};
     int file = mkstemp(report);
     if (file < 0 || gmt_try_note_make(value, sizeof value, &note) < 0) {

@@ -30,6 +30,9 @@ CUcontext harness_new_context(void);
 void harness_begin_waiting_work(CUstream stream);
 bool harness_end_waiting_work(CUstream stream);
 
+/* To so many calls a fix was applied in this program by now. */
+uint64_t harness_applied(enum gmt_fix fix);
+
 /* A number below `bound`. */
 unsigned harness_draw(uint64_t *random, unsigned bound);
 /* Both ranges hold the same bytes, or the program fails. */
