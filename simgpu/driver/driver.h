@@ -266,6 +266,8 @@ bool sim_heap_covers(uintptr_t address, size_t bytes);
 /* Change the advice of managed memory that holds [address, address + bytes); false if none does. */
 bool sim_heap_advise(uintptr_t address, size_t bytes, void (*change)(struct sim_range *, void *),
                      void *data);
+/* ipc.c: memory is no more that another process may open, or that is open here. */
+void sim_ipc_memory_gone(uint32_t id);
 size_t sim_heap_used(CUdevice device);
 /* Physical memory comes and goes apart from its addresses; false: there is not so much. */
 bool sim_heap_charge(CUdevice device, size_t bytes);

@@ -141,6 +141,7 @@ static void release(const struct sim_range *range)
         (void)madvise((void *)range->start, range->mapped_bytes, MADV_REMOVE);
     }
     if (range->mapped_bytes != 0) {
+        sim_ipc_memory_gone(range->id);
         munmap((void *)range->start, range->mapped_bytes);
     } else {
         free((void *)range->start);

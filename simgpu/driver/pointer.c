@@ -58,6 +58,8 @@ static CUresult ask(const struct sim_range *range, CUpointer_attribute attribute
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: FOUND(word, range->bytes); break;
     case CU_POINTER_ATTRIBUTE_MAPPED: FOUND(is, true); break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+        FOUND(is, range->kind == SIM_MEM_DEVICE && range->pool == NULL && range->mapped_bytes != 0);
+        break;
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE: FOUND(is, false); break;
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: FOUND(word, 0); break;

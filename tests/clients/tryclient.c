@@ -167,7 +167,7 @@ static void prepare(CUcontext context)
         OK(cuStreamBeginCapture(upload_stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     } else if (does("shared")) {
         OK(cuMemAlloc(&memory, 64));
-        (void)cuIpcGetMemHandle(&handle, memory); /* the software device has none */
+        (void)cuIpcGetMemHandle(&handle, memory); /* the software device has none for so small a block */
     } else if (does("contexts")) {
 #if CUDA_VERSION >= 13000
         OK(cuCtxCreate(&second, NULL, 0, 0));

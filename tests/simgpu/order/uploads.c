@@ -311,7 +311,7 @@ static void share(struct actor *a, struct place *place)
 {
     CUipcMemHandle handle;
     rows(a, place);
-    (void)cuIpcGetMemHandle(&handle, place->memory); /* the software device has none */
+    (void)cuIpcGetMemHandle(&handle, place->memory); /* the software device has none for so small a block */
     rows(a, place);
 }
 

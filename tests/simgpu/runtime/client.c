@@ -25,10 +25,10 @@ static void ask_for_a_driver(void)
 static void call_what_is_not_there(void)
 {
     cudaTextureObject_t texture;
-    cudaIpcMemHandle_t handle;
+    cudaIpcEventHandle_t handle;
     say("cudaCreateTextureObject", cudaCreateTextureObject(&texture, NULL, NULL, NULL));
     say("cudaCreateTextureObject", cudaCreateTextureObject(&texture, NULL, NULL, NULL));
-    say("cudaIpcGetMemHandle", cudaIpcGetMemHandle(&handle, NULL));
+    say("cudaIpcGetEventHandle", cudaIpcGetEventHandle(&handle, NULL));
 }
 
 int main(int argc, char **argv)

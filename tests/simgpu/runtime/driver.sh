@@ -42,9 +42,9 @@ run "$SIM_LIB" unsupported
 expect out "what is not supported" <<'EOF'
 cudaCreateTextureObject cudaErrorNotSupported
 cudaCreateTextureObject cudaErrorNotSupported
-cudaIpcGetMemHandle cudaErrorNotSupported
+cudaIpcGetEventHandle cudaErrorNotSupported
 EOF
 expect err "names of what is not supported" <<'EOF'
 gmtrace software device: cudaCreateTextureObject is not supported
-gmtrace software device: cudaIpcGetMemHandle is not supported
+gmtrace software device: cudaIpcGetEventHandle is not supported
 EOF
