@@ -98,6 +98,7 @@ static void install_caches(void)
         return;
     }
     gmt_apply_install_shown();
+    gmt_apply_install_shown_copies();
     if (of_blocks) {
         gmt_apply_install_block_cache();
     }

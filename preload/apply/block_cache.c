@@ -9,7 +9,7 @@
  *   memory is. The identity (CU_POINTER_ATTRIBUTE_BUFFER_ID) is the one of before, so a block that the program has asked it
  *   of is not kept; nor is one with an IPC handle, a handle for other devices on the bus, or an attribute that was set.
  * - Memory that was freed is not there: whoever names an address in it (another free, a question, a copy, a memset, an IPC handle)
- *   makes it go back to the driver first, which then answers. Kernels that use it are not noticed.
+ *   makes it go back to the driver first, which then answers. Kernels, batches and nodes of graphs that use it are not noticed.
  * - All goes back before cuMemGetInfo answers and before the program learns that there is no memory: the call is made again then.
  *   Giving back waits for the device; where it has work for more than 100 ms, cuMemGetInfo counts what is kept as free instead.
  *   Other processes, and NVML, see memory that is kept as used.

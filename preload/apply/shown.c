@@ -7,14 +7,13 @@
 #include "preload/apply/calls.h"
 #include "preload/apply/state.h"
 
-static void *real[GMT_HOOK_COUNT];
-
 /* The function, which does BEFORE, and makes the real call. */
 #define SHOWN(SYMBOL, PARAMETERS, ARGUMENTS, BEFORE) \
+    static void *real_##SYMBOL; \
     static CUresult show_##SYMBOL PARAMETERS \
     { \
         BEFORE; \
-        return ((CUresult(*) PARAMETERS)real[GMT_HOOK_##SYMBOL])ARGUMENTS; \
+        return ((CUresult(*) PARAMETERS)real_##SYMBOL)ARGUMENTS; \
     }
 
 #define HOST(address) ((uint64_t)(uintptr_t)(address))
@@ -22,11 +21,11 @@ static void *real[GMT_HOOK_COUNT];
 /* ---- questions ---------------------------------------------------------------------------------- */
 
 /* What could not be given back in time is as good as free: it will be before an allocation fails. */
+static void *real_cuMemGetInfo_v2;
 static CUresult show_cuMemGetInfo_v2(size_t *left, size_t *total)
 {
     uint64_t kept = !GMT_APPLY_MUTANT(cache_info) ? gmt_cache_give_back() : 0;
-    CUresult result = ((CUresult(*)(size_t *, size_t *))real[GMT_HOOK_cuMemGetInfo_v2])(left,
-                                                                                        total);
+    CUresult result = ((CUresult(*)(size_t *, size_t *))real_cuMemGetInfo_v2)(left, total);
     if (result == CUDA_SUCCESS && left != NULL) {
         *left += kept;
     }
@@ -117,11 +116,11 @@ SET_ASYNC(cuMemsetD32Async_ptsz, unsigned)
 
 #define REPLACED(SYMBOL) \
     { \
-        GMT_HOOK_##SYMBOL, (void *)show_##SYMBOL \
+        GMT_HOOK_##SYMBOL, (void *)show_##SYMBOL, &real_##SYMBOL \
     }
 static const struct {
     enum gmt_hook_id id;
-    void *function;
+    void *function, **real;
 } shown[] = {
     REPLACED(cuMemGetInfo_v2),
     REPLACED(cuMemGetAddressRange_v2),
@@ -154,6 +153,6 @@ static const struct {
 void gmt_apply_install_shown(void)
 {
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
-        gmt_apply_replace(shown[i].id, shown[i].function, &real[shown[i].id]);
+        gmt_apply_replace(shown[i].id, shown[i].function, shown[i].real);
     }
 }

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "freed.h"
 #include "harness.h"
 
 #define SLOTS 8
@@ -237,32 +238,9 @@ static void use_all(struct actor *a)
 /* Memory that was freed is not there. */
 static void name_freed(struct actor *a, struct slot *slot)
 {
-    CUdeviceptr gone = slot->memory, base = 0;
-    unsigned type = 0;
-    size_t bytes = slot->bytes;
+    CUdeviceptr gone = slot->memory;
     free_memory(a, slot);
-    switch (draw(a, 6)) {
-    case 0:
-        harness_expect(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, gone),
-                       CUDA_ERROR_INVALID_VALUE, "asking for an attribute of freed memory");
-        break;
-    case 1:
-        harness_expect(cuMemGetAddressRange(&base, &bytes, gone + 8), CUDA_ERROR_NOT_FOUND,
-                       "asking for the range of freed memory");
-        break;
-    case 2: harness_expect(cuMemFree(gone), CUDA_ERROR_INVALID_VALUE, "freeing twice"); break;
-    case 3:
-        harness_expect(cuMemsetD8(gone, 1, 8), CUDA_ERROR_INVALID_VALUE, "setting freed memory");
-        break;
-    case 4:
-        harness_expect(cuMemcpyHtoD(gone, a->landing, 8), CUDA_ERROR_INVALID_VALUE,
-                       "copying to freed memory");
-        break;
-    default:
-        harness_expect(cuMemcpyDtoHAsync(a->landing, gone, 8, streams[2]), CUDA_ERROR_INVALID_VALUE,
-                       "copying from freed memory");
-        break;
-    }
+    freed_name(draw(a, FREED_CALLS), gone, a->landing, streams[2]);
 }
 
 static void name_freed_locked(struct slot *slot)
