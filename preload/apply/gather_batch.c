@@ -247,7 +247,7 @@ void gmt_batch_share(void)
 
 bool gmt_batch_is_shared(void)
 {
-    return batch.is_shared;
+    return batch.is_shared && !GMT_APPLY_MUTANT(gather_shared);
 }
 
 bool gmt_batch_has_ended(void)

@@ -136,6 +136,13 @@ int cudaGetDeviceCount(int *count)
     CALL("cuDeviceGetCount", cuDeviceGetCount, count);
 }
 
+/* There is one device. A thread of NVIDIA's has its context at its first call. */
+int cudaSetDevice(int device)
+{
+    (void)device;
+    CALL("cuCtxSetCurrent", cuCtxSetCurrent, context);
+}
+
 int cudaMalloc(void **memory, size_t bytes)
 {
     CALL("cuMemAlloc", cuMemAlloc_v2, (CUdeviceptr *)(void *)memory, bytes);
@@ -182,6 +189,11 @@ int cudaStreamCreate(cuda_stream *stream)
     CALL("cuStreamCreate", cuStreamCreate, stream, CU_STREAM_DEFAULT);
 }
 
+int cudaStreamCreateWithFlags(cuda_stream *stream, unsigned flags)
+{
+    CALL("cuStreamCreate", cuStreamCreate, stream, flags);
+}
+
 int cudaStreamSynchronize(cuda_stream stream)
 {
     CALL("cuStreamSynchronize", cuStreamSynchronize, stream);
@@ -195,6 +207,25 @@ int cudaDeviceSynchronize(void)
 #else
     CALL("cuCtxSynchronize", cuCtxSynchronize_v2, context);
 #endif
+}
+
+int cudaIpcGetMemHandle(struct cuda_ipc_handle *handle, void *memory)
+{
+    CALL("cuIpcGetMemHandle", cuIpcGetMemHandle, (CUipcMemHandle *)(void *)handle,
+         (CUdeviceptr)memory);
+}
+
+int cudaIpcOpenMemHandle(void **memory, struct cuda_ipc_handle handle, unsigned flags)
+{
+    CUipcMemHandle of_driver;
+    memcpy(&of_driver, &handle, sizeof of_driver);
+    CALL("cuIpcOpenMemHandle", cuIpcOpenMemHandle_v2, (CUdeviceptr *)(void *)memory, of_driver,
+         flags);
+}
+
+int cudaIpcCloseMemHandle(void *memory)
+{
+    CALL("cuIpcCloseMemHandle", cuIpcCloseMemHandle, (CUdeviceptr)memory);
 }
 
 static CUfunction function_of(const void *host)

@@ -13,9 +13,18 @@ struct cuda_dim3 {
 typedef struct CUstream_st *cuda_stream;
 typedef struct CUgraph_st *cuda_graph;
 typedef struct CUgraphExec_st *cuda_exec;
+struct cuda_ipc_handle {
+    char reserved[64];
+};
+enum {
+    CUDA_STREAM_NON_BLOCKING = 1,
+    CUDA_IPC_LAZY_ENABLE_PEER_ACCESS = 1,
+    CUDA_CAPTURE_RELAXED = 2
+};
 
 int cudaRuntimeGetVersion(int *version);
 int cudaGetDeviceCount(int *count);
+int cudaSetDevice(int device);
 int cudaMalloc(void **memory, size_t bytes);
 int cudaFree(void *memory);
 int cudaHostAlloc(void **memory, size_t bytes, unsigned flags);
@@ -24,7 +33,11 @@ int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cuda_stream stream);
 int cudaMemset(void *memory, int value, size_t bytes);
 int cudaStreamCreate(cuda_stream *stream);
+int cudaStreamCreateWithFlags(cuda_stream *stream, unsigned flags);
 int cudaStreamSynchronize(cuda_stream stream);
+int cudaIpcGetMemHandle(struct cuda_ipc_handle *handle, void *memory);
+int cudaIpcOpenMemHandle(void **memory, struct cuda_ipc_handle handle, unsigned flags);
+int cudaIpcCloseMemHandle(void *memory);
 int cudaDeviceSynchronize(void);
 int cudaLaunchKernel(const void *function, struct cuda_dim3 grid, struct cuda_dim3 block,
                      void **params, size_t shared_bytes, cuda_stream stream);
