@@ -76,6 +76,7 @@ struct sim_range {
     const char *name;            /* of module variables */
     bool is_const;
     size_t mapped_bytes; /* obtained by mmap rather than malloc */
+    int file;            /* that its pages are of, for other processes; closed with it. 0: none */
     size_t pool_offset;  /* in the file of a pool of this process that may be shared */
     struct {             /* cuMemAdvise, cuMemPrefetchAsync: kept per allocation */
         bool read_mostly;
@@ -261,13 +262,13 @@ CUresult sim_heap_free(uintptr_t start, unsigned kinds);
 bool sim_heap_adopt(const struct sim_range *range);
 void sim_heap_disown(uintptr_t start);
 bool sim_heap_find(uintptr_t address, struct sim_range *range);
+/* Its pages are those of the file from now on. False: it is another range by now. */
+bool sim_heap_set_file(uintptr_t start, uint32_t id, int file);
 /* True if [address, address + bytes) is memory the driver knows, or bytes is 0. */
 bool sim_heap_covers(uintptr_t address, size_t bytes);
 /* Change the advice of managed memory that holds [address, address + bytes); false if none does. */
 bool sim_heap_advise(uintptr_t address, size_t bytes, void (*change)(struct sim_range *, void *),
                      void *data);
-/* ipc.c: memory is no more that another process may open, or that is open here. */
-void sim_ipc_memory_gone(uint32_t id);
 size_t sim_heap_used(CUdevice device);
 /* Physical memory comes and goes apart from its addresses; false: there is not so much. */
 bool sim_heap_charge(CUdevice device, size_t bytes);

@@ -140,8 +140,10 @@ static void release(const struct sim_range *range)
     if (range->pool_offset != 0) {
         (void)madvise((void *)range->start, range->mapped_bytes, MADV_REMOVE);
     }
+    if (range->file != 0) {
+        close(range->file);
+    }
     if (range->mapped_bytes != 0) {
-        sim_ipc_memory_gone(range->id);
         munmap((void *)range->start, range->mapped_bytes);
     } else {
         free((void *)range->start);
@@ -261,6 +263,18 @@ bool sim_heap_find(uintptr_t address, struct sim_range *out)
     }
     pthread_mutex_unlock(&sim_registry.lock);
     return range != NULL;
+}
+
+bool sim_heap_set_file(uintptr_t start, uint32_t id, int file)
+{
+    pthread_mutex_lock(&sim_registry.lock);
+    struct sim_range *range = sim_tree_find(&sim_registry.memory, start);
+    bool is = range != NULL && range->id == id;
+    if (is) {
+        range->file = file;
+    }
+    pthread_mutex_unlock(&sim_registry.lock);
+    return is;
 }
 
 bool sim_heap_covers(uintptr_t address, size_t bytes)

@@ -26,61 +26,30 @@ struct ipc_handle {
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "it has room for that");
 
-/* Memory of this process that has a handle, or memory of another one that is open here. */
+/* Memory of another process that is open here. */
 struct ipc_memory {
     struct ipc_memory *next;
-    uint32_t id; /* of its range */
+    uint32_t
+        id; /* of its range: a context ends with what is open in it, and the address may be another one by then */
     uintptr_t start;
     struct ipc_handle handle;
-    unsigned opened; /* 0: it is this process's own */
+    unsigned opened;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* behind that of the registry */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* before that of the registry */
 static struct ipc_memory *memories;
-
-/* Locked. */
-static struct ipc_memory *own_memory(uint32_t id)
-{
-    struct ipc_memory *found = memories;
-    while (found != NULL && (found->id != id || found->opened != 0)) {
-        found = found->next;
-    }
-    return found;
-}
-
-/* Locked. */
-static void forget(struct ipc_memory *memory)
-{
-    struct ipc_memory **link = &memories;
-    while (*link != memory) {
-        link = &(*link)->next;
-    }
-    *link = memory->next;
-    if (memory->opened == 0) {
-        close(memory->handle.file);
-    }
-    free(memory);
-}
-
-void sim_ipc_memory_gone(uint32_t id)
-{
-    pthread_mutex_lock(&lock);
-    for (struct ipc_memory *at = memories; at != NULL; at = at->next) {
-        if (at->id == id) {
-            forget(at);
-            break;
-        }
-    }
-    pthread_mutex_unlock(&lock);
-}
 
 /* ---- giving ------------------------------------------------------------------------------------ */
 
 /* The file takes the place of the pages, with what they hold. Nothing is being done. -1: it cannot be had. */
 static int move_to_file(const struct sim_range *range)
 {
-    int file = memfd_create("simgpu_ipc", MFD_CLOEXEC);
+    int made = memfd_create("simgpu_ipc", MFD_CLOEXEC);
+    int file = made >= 0 ? fcntl(made, F_DUPFD_CLOEXEC, 3) : -1; /* none of the standard ones */
     size_t bytes = range->mapped_bytes;
+    if (made >= 0) {
+        close(made);
+    }
     bool is_made = file >= 0 && ftruncate(file, (off_t)bytes) == 0;
     void *copy = is_made ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0)
                          : MAP_FAILED;
@@ -97,47 +66,25 @@ static int move_to_file(const struct sim_range *range)
     return file;
 }
 
-static CUresult make_handle(const struct sim_range *range, struct ipc_memory *made)
+/* It is made once: the file is the same. Work has stopped. */
+static CUresult make_handle(const struct sim_range *range, CUipcMemHandle *handle)
 {
     struct stat status;
-    int file = move_to_file(range);
+    int file = range->file != 0 ? range->file : move_to_file(range);
     if (file < 0 || fstat(file, &status) != 0) {
         return CUDA_ERROR_OUT_OF_MEMORY;
     }
-    *made = (struct ipc_memory){.id = range->id,
-                                .start = range->start,
-                                .handle = {.magic = MAGIC,
-                                           .inode = (uint64_t)status.st_ino,
-                                           .bytes = range->bytes,
-                                           .mapped_bytes = range->mapped_bytes,
-                                           .process = getpid(),
-                                           .file = file,
-                                           .device = range->device}};
-    pthread_mutex_lock(&lock);
-    made->next = memories;
-    memories = made;
-    pthread_mutex_unlock(&lock);
+    (void)sim_heap_set_file(range->start, range->id, file); /* nothing is freed meanwhile */
+    const struct ipc_handle made = {.magic = MAGIC,
+                                    .inode = (uint64_t)status.st_ino,
+                                    .bytes = range->bytes,
+                                    .mapped_bytes = range->mapped_bytes,
+                                    .process = getpid(),
+                                    .file = file,
+                                    .device = range->device};
+    memset(handle, 0, sizeof *handle);
+    memcpy(handle, &made, sizeof made);
     return CUDA_SUCCESS;
-}
-
-/* Its handle is made once. Work has stopped. */
-static CUresult handle_of(const struct sim_range *range, CUipcMemHandle *handle)
-{
-    pthread_mutex_lock(&lock);
-    struct ipc_memory *found = own_memory(range->id);
-    pthread_mutex_unlock(&lock);
-    CUresult result = CUDA_SUCCESS;
-    if (found == NULL) {
-        found = calloc(1, sizeof *found);
-        result = found != NULL ? make_handle(range, found) : CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    if (result == CUDA_SUCCESS) {
-        memset(handle, 0, sizeof *handle);
-        memcpy(handle, &found->handle, sizeof found->handle);
-    } else {
-        free(found);
-    }
-    return result;
 }
 
 CUresult sim_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
@@ -148,7 +95,7 @@ CUresult sim_cuIpcGetMemHandle(CUipcMemHandle *pHandle, CUdeviceptr dptr)
                               range.kind != SIM_MEM_DEVICE || range.pool != NULL
                           ? CUDA_ERROR_INVALID_VALUE
                       : range.mapped_bytes == 0 ? CUDA_ERROR_NOT_SUPPORTED
-                                                : handle_of(&range, pHandle);
+                                                : make_handle(&range, pHandle);
     sim_work_resume();
     return result;
 }
@@ -171,13 +118,30 @@ static int open_file(const struct ipc_handle *handle)
     return file;
 }
 
+/* Locked. What is open, first without what went with its context. */
+static struct ipc_memory *open_memories(void)
+{
+    struct ipc_memory **link = &memories;
+    while (*link != NULL) {
+        struct ipc_memory *at = *link;
+        struct sim_range range;
+        if (sim_heap_find(at->start, &range) && range.id == at->id) {
+            link = &at->next;
+        } else {
+            *link = at->next;
+            free(at);
+        }
+    }
+    return memories;
+}
+
 /* Open already: the same address. */
 static bool open_again(const struct ipc_handle *handle, CUdeviceptr *out)
 {
     pthread_mutex_lock(&lock);
-    struct ipc_memory *found = memories;
-    while (found != NULL && (found->handle.inode != handle->inode ||
-                             found->handle.process != handle->process || found->opened == 0)) {
+    struct ipc_memory *found = open_memories();
+    while (found != NULL &&
+           (found->handle.inode != handle->inode || found->handle.process != handle->process)) {
         found = found->next;
     }
     if (found != NULL) {
@@ -253,22 +217,32 @@ CUresult sim_cuIpcOpenMemHandle(CUdeviceptr *pdptr, CUipcMemHandle handle, unsig
     return sim_cuIpcOpenMemHandle_v2(pdptr, handle, Flags);
 }
 
+/* Locked. Not open any more; its bytes, to be unmapped. */
+static size_t take_out(struct ipc_memory *memory)
+{
+    struct ipc_memory **link = &memories;
+    size_t mapped_bytes = memory->handle.mapped_bytes;
+    while (*link != memory) {
+        link = &(*link)->next;
+    }
+    *link = memory->next;
+    free(memory);
+    return mapped_bytes;
+}
+
 CUresult sim_cuIpcCloseMemHandle(CUdeviceptr dptr)
 {
     size_t mapped_bytes = 0;
     sim_order_drain();
     sim_work_stop();
     pthread_mutex_lock(&lock);
-    struct ipc_memory *found = memories;
-    while (found != NULL && (found->start != dptr || found->opened == 0)) {
+    struct ipc_memory *found = open_memories();
+    while (found != NULL && found->start != dptr) {
         found = found->next;
     }
     CUresult result = found != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    if (found != NULL && found->opened > 1) {
-        found->opened--;
-    } else if (found != NULL) {
-        mapped_bytes = found->handle.mapped_bytes;
-        forget(found);
+    if (found != NULL && --found->opened == 0) {
+        mapped_bytes = take_out(found);
     }
     pthread_mutex_unlock(&lock);
     if (mapped_bytes != 0) {

@@ -227,7 +227,7 @@ static void hear(int from)
     OK(read(from, &byte, 1) == 1 ? 0 : 1);
 }
 
-/* Reads what is there when it is told so. */
+/* Reads what is there when the other process says that it is. */
 static void read_shared(int from, int to)
 {
     struct cuda_ipc_handle handle;
