@@ -84,7 +84,8 @@ static void print_capabilities(sqlite3 *db)
                            "SELECT 'device times', 'missing', printf('for %.1f ms, while %s used "
                            "CUPTI itself', total(coalesce(g.end_ns, p.end_ns) - g.begin_ns) / 1e6, "
                            "CASE client WHEN '' THEN 'the program' ELSE client END), '' "
-                           "FROM device_gap g, process p GROUP BY client ORDER BY name",
+                           "FROM device_gap g, process p WHERE reason IS NOT 'budget' "
+                           "GROUP BY client ORDER BY name",
                            -1, &statement, NULL) == SQLITE_OK) {
         while (sqlite3_step(statement) == SQLITE_ROW) {
             const char *text[4];

@@ -84,9 +84,9 @@ static void head(FILE *out, const struct gmt_report *r)
     }
     const char *modelled = r->modelled ? ", modelled" : "";
     fprintf(out,
-            "| wall time | GPU busy | copies%s | kernels%s | peak device memory |\n"
+            "| wall time | GPU busy%s | copies%s | kernels%s | peak device memory |\n"
             "|---:|---:|---:|---:|---:|\n",
-            modelled, modelled);
+            r->device_seen < 1 ? ", estimated" : "", modelled, modelled);
     fprintf(out, "| %s | %s | %s | %s | %s |\n\n", gmt_format_ns(wall, r->wall_ns),
             gmt_format_percent(busy, 100 * r->gpu_busy_ns / r->wall_ns),
             gmt_format_ns(copies, r->copy_ns), gmt_format_ns(kernels, r->kernel_ns),

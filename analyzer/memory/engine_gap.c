@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/base/sort.h"
 #include "analyzer/base/thresholds.h"
 
@@ -74,7 +75,9 @@ int gmt_engine_gaps(const struct gmt_timeline *tl, double *of_copy)
         double still_ns = i > 0 ? (double)(b.start_ns - a.end_ns) : 0;
 
         if (a.stream != b.stream || a.kernel == b.kernel || b.submitted_ns > a.end_ns ||
-            still_ns <= 0 || still_ns > GMT_ENGINE_GAP_MOST_NS) {
+            still_ns <= 0 || still_ns > GMT_ENGINE_GAP_MOST_NS ||
+            gmt_intervals_overlap(tl->off, tl->off_count,
+                                  (struct gmt_interval){a.end_ns, b.start_ns}) > 0) {
             continue;
         }
         of_copy[a.kernel ? b.index : a.index] += still_ns;

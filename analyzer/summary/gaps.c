@@ -11,6 +11,7 @@
 #include "analyzer/summary/summary.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/format.h"
+#include "libtrace/store/db/own_schema.h"
 
 static void add_capabilities(const struct gmt_timeline *tl, struct gmt_report *report)
 {
@@ -249,11 +250,14 @@ static void add_uncounted(const struct gmt_timeline *tl, struct gmt_report *repo
 /* Times in which the program, or a library of its own, used CUPTI itself. */
 static void add_device_gaps(const struct gmt_timeline *tl, struct gmt_report *report)
 {
-    static const char sql[] =
-        "SELECT client, request, count(*), min(g.begin_ns) - p.start_ns, "
-        "max(coalesce(g.end_ns, p.end_ns)) - p.start_ns, sum(coalesce(g.end_ns, p.end_ns) - "
-        "g.begin_ns), sum(g.end_ns IS NULL) FROM device_gap g, process p GROUP BY client "
-        "ORDER BY min(g.begin_ns)";
+#define DEVICE_GAPS(which) \
+    "SELECT client, request, count(*), min(g.begin_ns) - p.start_ns, " \
+    "max(coalesce(g.end_ns, p.end_ns)) - p.start_ns, sum(coalesce(g.end_ns, p.end_ns) - " \
+    "g.begin_ns), sum(g.end_ns IS NULL) FROM device_gap g, process p WHERE " which \
+    " GROUP BY client ORDER BY min(g.begin_ns)"
+    const char *sql = gmt_trace_has_column(tl->db, "device_gap", "reason")
+                          ? DEVICE_GAPS("reason IS NOT 'budget'")
+                          : DEVICE_GAPS("1");
     struct gmt_query query;
     int64_t tables = 0;
     char from[GMT_FORMAT_BYTES], to[GMT_FORMAT_BYTES], sum[GMT_FORMAT_BYTES];
@@ -319,6 +323,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
     add_capabilities(tl, report);
     gmt_gaps_add_losses(tl, report);
     add_device_gaps(tl, report);
+    gmt_device_seen_add_gap(tl, report);
     gmt_coverage_add_gaps(report);
     if (tl->device_count > 1) {
         gmt_gap_add(

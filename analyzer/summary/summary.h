@@ -7,6 +7,10 @@
 
 void gmt_details_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 
+/* How long devices were busy, and for how much of the time that is known; and why not for all of it. */
+void gmt_device_seen_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
+void gmt_device_seen_add_gap(const struct gmt_timeline *timeline, struct gmt_report *report);
+
 int gmt_verdict_fill(const struct gmt_timeline *timeline, struct gmt_report *report);
 
 /* What occupancy.h says of a class, for a report, in its arena. NULL: no memory. */

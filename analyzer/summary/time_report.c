@@ -67,27 +67,6 @@ static int subtract(struct span_list *from, const struct gmt_interval *cut, size
     return rc;
 }
 
-static int unseen_spans(const struct gmt_timeline *tl, struct span_list *unseen)
-{
-    struct gmt_query query;
-    size_t capacity = 0;
-    int rc = gmt_timeline_open_gaps(tl, &query);
-
-    if (rc != 0) {
-        return rc;
-    }
-    while (rc == 0 && gmt_query_next(&query)) {
-        int64_t begin_ns = gmt_query_time(&query, 0), end_ns = gmt_query_time(&query, 1);
-
-        if (begin_ns != GMT_NO_TIME) {
-            rc = span_list_push(unseen, &capacity, begin_ns,
-                                end_ns != GMT_NO_TIME ? end_ns : tl->end_ns);
-        }
-    }
-    unseen->count = gmt_intervals_merge(unseen->rows, unseen->count);
-    return gmt_query_close(&query, rc);
-}
-
 static void scale(struct gmt_time_row *row, double ns)
 {
     for (size_t i = 0; i < row->place_count; i++) {
@@ -112,9 +91,9 @@ static void balance(struct gmt_report *report, double busy_ns)
     double own_ns = isnan(report->own_ns) ? 0 : report->own_ns;
     double worked_ns = parts[GMT_TIME_OWN].ns;
 
-    parts[GMT_TIME_KERNELS].ns += fmax(0, report->gpu_busy_ns - busy_ns);
+    parts[GMT_TIME_KERNELS].ns += fmax(0, report->recorded_busy_ns - busy_ns);
     parts[GMT_TIME_OWN].ns = own_ns;
-    double lack_ns = fmax(0, report->gpu_busy_ns - busy_ns) + own_ns - worked_ns;
+    double lack_ns = fmax(0, report->recorded_busy_ns - busy_ns) + own_ns - worked_ns;
     if (lack_ns < 0) {
         parts[GMT_TIME_HOST].ns -= lack_ns;
     }
@@ -140,18 +119,17 @@ static int begin_idle(const struct gmt_timeline *tl, struct span_list *idle)
 }
 
 /* What of the time no work of gmtrace's lies in, and what the device did is known. */
-static int leave_out(const struct gmt_timeline *tl, const struct span_list *unseen,
-                     struct span_list *idle, double *own_ns, double *unseen_ns)
+static int leave_out(const struct gmt_timeline *tl, struct span_list *idle, double *own_ns,
+                     double *unseen_ns)
 {
     int rc = subtract(idle, tl->own, tl->own_count, own_ns);
 
-    return rc == 0 ? subtract(idle, unseen->rows, unseen->count, unseen_ns) : rc;
+    return rc == 0 ? subtract(idle, tl->off, tl->off_count, unseen_ns) : rc;
 }
 
 /* Of all devices together: none of them works. */
 static int fill_parts(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
-                      const struct gmt_idle_ops *ops, const struct span_list *unseen,
-                      struct gmt_idle_pieces *pieces)
+                      const struct gmt_idle_ops *ops, struct gmt_idle_pieces *pieces)
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_time_row *parts = analysis->report->time_parts;
@@ -167,7 +145,7 @@ static int fill_parts(struct gmt_analysis *analysis, const struct gmt_idle_calls
     }
     if (rc == 0) {
         busy_ns = gmt_timeline_recorded_ns(tl) - gmt_intervals_length(idle.rows, idle.count);
-        rc = leave_out(tl, unseen, &idle, &parts[GMT_TIME_OWN].ns, &parts[GMT_TIME_UNSEEN].ns);
+        rc = leave_out(tl, &idle, &parts[GMT_TIME_OWN].ns, &parts[GMT_TIME_UNSEEN].ns);
     }
     if (rc == 0) {
         pieces->part_ns = ns;
@@ -209,8 +187,7 @@ static const char *device_name(struct gmt_analysis *analysis, int32_t device)
 
 /* Of one device: what others do meanwhile does not keep it busy. */
 static int fill_device(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
-                       const struct gmt_idle_ops *ops, const struct span_list *unseen,
-                       struct gmt_idle_pieces *pieces)
+                       const struct gmt_idle_ops *ops, struct gmt_idle_pieces *pieces)
 {
     struct gmt_report *report = analysis->report;
     struct gmt_device_idle *row = GMT_PUSH(report->arena, report->device_idle,
@@ -227,7 +204,7 @@ static int fill_device(struct gmt_analysis *analysis, const struct gmt_idle_call
         rc = subtract(&idle, busy, gmt_intervals_merge(busy, ops->count), &out_ns);
     }
     if (rc == 0) {
-        rc = leave_out(analysis->timeline, unseen, &idle, &out_ns, &out_ns);
+        rc = leave_out(analysis->timeline, &idle, &out_ns, &out_ns);
     }
     if (rc == 0) {
         *row = (struct gmt_device_idle){.device = pieces->device,
@@ -250,8 +227,7 @@ static int compare_devices(const void *a, const void *b)
 
 /* Each device that had work, where several had. */
 static int fill_devices(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
-                        const struct gmt_idle_ops *ops, const struct span_list *unseen,
-                        struct gmt_idle_pieces *pieces)
+                        const struct gmt_idle_ops *ops, struct gmt_idle_pieces *pieces)
 {
     struct gmt_idle_ops of = {calloc(ops->count + 1, sizeof(*of.rows)), 0};
     int32_t *devices = calloc(ops->count + 1, sizeof(*devices));
@@ -273,15 +249,14 @@ static int fill_devices(struct gmt_analysis *analysis, const struct gmt_idle_cal
         }
         gmt_idle_ops_select(ops, devices[i], &of);
         pieces->device = devices[i];
-        rc = fill_device(analysis, calls, &of, unseen, pieces);
+        rc = fill_device(analysis, calls, &of, pieces);
     }
     free(devices);
     gmt_idle_ops_free(&of);
     return rc;
 }
 
-static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basis,
-                const struct span_list *unseen)
+static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basis)
 {
     const struct gmt_idle_calls *calls = &basis->idle_calls;
     const struct gmt_idle_ops *ops = &basis->ops;
@@ -292,10 +267,10 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basi
 
     all.device = ops->count > 0 ? ops->rows[0].device : -1;
     if (rc == 0) {
-        rc = fill_parts(analysis, calls, ops, unseen, &all);
+        rc = fill_parts(analysis, calls, ops, &all);
     }
     if (rc == 0) {
-        rc = fill_devices(analysis, calls, ops, unseen, &each);
+        rc = fill_devices(analysis, calls, ops, &each);
     }
     if (rc == 0) {
         rc = gmt_idle_pieces_keep(analysis, analysis->report->device_idle_count > 0 ? &each : &all);
@@ -310,7 +285,6 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_basis *
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct gmt_report *report = analysis->report;
-    struct span_list unseen = {0};
 
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         report->time_parts[i] = (struct gmt_time_row){.times = NAN, .longest_ns = NAN};
@@ -320,10 +294,5 @@ int gmt_time_report(struct gmt_analysis *analysis, const struct gmt_host_basis *
         (tl->unseen != NULL && tl->unseen->limited) || tl->end_ns <= tl->start_ns) {
         return 0;
     }
-    int rc = unseen_spans(tl, &unseen);
-    if (rc == 0) {
-        rc = fill(analysis, basis, &unseen);
-    }
-    free(unseen.rows);
-    return rc;
+    return fill(analysis, basis);
 }

@@ -157,6 +157,8 @@ static void fill_kernel(struct gmt_arena *arena, const struct gmt_timeline *tl,
     row->measured = class->measured;
     row->device_ns = gmt_class_device_ns(class);
     row->by_cycles = class->by_cycles;
+    row->estimated = class->estimated;
+    row->estimated_error_ns = class->estimated_error_ns;
     row->share = row->device_ns / gmt_timeline_wall_ns(tl);
     row->load_efficiency = efficiency(gmt_access_of_loads(class));
     row->store_efficiency = efficiency(gmt_access_of_stores(class));
@@ -224,11 +226,7 @@ int gmt_verdict_fill(const struct gmt_timeline *tl, struct gmt_report *report)
     report->wall_ns = gmt_timeline_wall_ns(tl);
     report->recorded_ns = gmt_timeline_recorded_ns(tl);
     report->own_ns = tl->own_ns;
-    double measured_ns = gmt_measured_kernels_ns(tl);
-    report->gpu_busy_ns = !tl->simulated && (tl->has_device_times || measured_ns > 0)
-                              ? fmin(report->wall_ns,
-                                     gmt_intervals_length(tl->busy, tl->busy_count) + measured_ns)
-                              : NAN;
+    gmt_device_seen_fill(tl, report);
     report->transfers = tl->copy_count;
     report->launches = tl->launch_count;
     fill_kernels(tl, report);

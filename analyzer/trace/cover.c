@@ -34,7 +34,7 @@ static void shrink(struct gmt_cover *cover)
 
 static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned kinds)
 {
-    size_t capacity = tl->launch_count + tl->copy_count + 1;
+    size_t capacity = tl->launch_count + tl->copy_count + tl->off_count + 1;
 
     *cover = (struct gmt_cover){.parts = calloc(capacity, sizeof(*cover->parts))};
     if (cover->parts == NULL) {
@@ -42,6 +42,10 @@ static int make(struct gmt_cover *cover, const struct gmt_timeline *tl, unsigned
     }
     for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->launch_count; i++) {
         push(cover, tl->launches[i].device_start_ns, tl->launches[i].device_end_ns);
+    }
+    /* Kernels may have run where nothing is known of them: what is said to be open is open. */
+    for (size_t i = 0; (kinds & GMT_COVER_KERNELS) != 0 && i < tl->off_count; i++) {
+        push(cover, tl->off[i].begin_ns, tl->off[i].end_ns);
     }
     for (size_t i = 0; i < tl->copy_count; i++) {
         if ((kinds & kinds_of(&tl->copies[i])) != 0) {

@@ -20,7 +20,7 @@ enum gmt_cover_kind {
     GMT_COVER_READBACKS = 8, /* into it                                              */
 };
 
-/* Of what has device times. kinds: of gmt_cover_kind. 0 or -ENOMEM; gmt_cover_free in every case. */
+/* Of what has device times; of times of which nothing is known, kernels cover all. kinds: of gmt_cover_kind. 0 or -ENOMEM; gmt_cover_free in every case. */
 int gmt_cover_make(struct gmt_cover *cover, const struct gmt_timeline *timeline, unsigned kinds);
 void gmt_cover_free(struct gmt_cover *cover);
 

@@ -329,6 +329,8 @@ void gmt_timeline_free(struct gmt_timeline *tl)
     free(tl->nodes);
     free(tl->apis);
     free(tl->busy);
+    free(tl->off);
+    free(tl->maybe_busy);
     free(tl->kernel_busy);
     gmt_cover_forget_kernels(tl);
     free(tl->own);

@@ -119,8 +119,11 @@ struct gmt_tl_class {
     int64_t repeated; /* of those measured */
     /* Of launches that were not measured, without page faults of managed memory; NAN: no device time at all. */
     double median_ns;
-    bool by_cycles;   /* median_ns is computed from cycles: no launch has a device time */
-    double total_ns;  /* median x launches: what the program spends there untraced */
+    bool by_cycles;  /* median_ns is computed from cycles: no launch has a device time */
+    double total_ns; /* median x launches: what the program spends there untraced */
+    /* Launches of before that have no time because records were off, and what the sum is off for them by at most (95 %); 0. */
+    int64_t estimated;
+    double estimated_error_ns;
     double faults_ns; /* page faults of managed memory, in all launches that are in the trace; 0 */
     bool is_faults;   /* they are most of its time: only GM114 prices that */
     struct gmt_interval modelled;      /* gmt_timeline.modelled: all its launches, in a row */
@@ -186,6 +189,11 @@ struct gmt_timeline {
     double unknown_nodes_ns;
     struct gmt_interval *busy; /* merged device activity */
     size_t busy_count;
+    struct gmt_interval
+        *off; /* merged: times of which nothing is known of devices (timeline_off.c) */
+    size_t off_count;
+    struct gmt_interval *maybe_busy; /* merged: both of these */
+    size_t maybe_busy_count;
     struct gmt_interval *kernel_busy; /* merged: kernels, those of graphs too */
     size_t kernel_busy_count;
     size_t op_count;           /* records of what the device did */
@@ -239,9 +247,10 @@ int gmt_timeline_load_busy(struct gmt_timeline *timeline); /* after these three 
 /* Rows that begin with a struct gmt_tl_call, in the order of time. Returns where they are then: in other memory, as a rule. */
 void *gmt_timeline_sort(void *rows, size_t n, size_t bytes);
 int gmt_timeline_derive(struct gmt_timeline *timeline);
-int gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
-/* Opens `query` on begin_ns and end_ns of the times of which nothing of the device is known; traces of earlier versions have
- * none. 0 or a negative errno. */
+int gmt_timeline_load_off(struct gmt_timeline *timeline); /* after busy; knows start and end */
+void gmt_timeline_mark_gaps(struct gmt_timeline *timeline);
+/* Opens `query` on begin_ns and end_ns of the times in which records of devices were off, in their order; traces of earlier
+ * versions have none. 0 or a negative errno. */
 int gmt_timeline_open_gaps(const struct gmt_timeline *timeline, struct gmt_query *query);
 uint64_t gmt_timeline_site(const struct gmt_timeline *timeline, int64_t stack_id, uint64_t caller);
 

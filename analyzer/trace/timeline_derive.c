@@ -22,6 +22,28 @@ static double median_of(int64_t *times, size_t n)
     return ((double)below + (double)(until > n / 2 ? below : above)) / 2;
 }
 
+/* The class's median stands for launches that were made while records were off: so far the sum is an estimate, by a sample of its
+ * launches. The others' times scatter around their mean, and so do these around theirs. */
+static void note_estimates(const struct gmt_timeline *tl, struct gmt_tl_class *class,
+                           const int64_t *times, size_t n)
+{
+    int64_t untimed = class->launches - class->timed - (class->measured - class->repeated);
+    double sum = 0, squares = 0, all = (double)n;
+
+    if (tl->off_count == 0 || untimed <= 0) {
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)times[i];
+    }
+    for (size_t i = 0; i < n; i++) {
+        squares += ((double)times[i] - sum / all) * ((double)times[i] - sum / all);
+    }
+    class->estimated = untimed;
+    double variance = n > 1 ? squares / (all - 1) : NAN, many = (double)untimed;
+    class->estimated_error_ns = 1.96 * many * sqrt(variance * (1 / all + 1 / many));
+}
+
 /* Time without faults, which are added to the class. */
 static int64_t without_faults(struct gmt_tl_class *class, int64_t ns, double faults_ns)
 {
@@ -114,6 +136,7 @@ static int derive_kernel_times(struct gmt_timeline *tl)
         }
         class->median_ns = median_of(times + first[c], n);
         class->total_ns = class->median_ns * (double)class->launches;
+        note_estimates(tl, class, times + first[c], n);
     }
     judge_faults(tl);
     rc = 0;
@@ -261,6 +284,10 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
 {
     int rc = gmt_managed_ops_load(tl);
 
+    derive_span(tl);
+    if (rc == 0) {
+        rc = gmt_timeline_load_off(tl);
+    }
     if (rc == 0) {
         rc = derive_kernel_times(tl);
     }
@@ -278,6 +305,6 @@ int gmt_timeline_derive(struct gmt_timeline *tl)
     }
     derive_waits(tl);
     derive_after_launch(tl);
-    derive_span(tl);
-    return rc == 0 ? gmt_timeline_mark_gaps(tl) : rc;
+    gmt_timeline_mark_gaps(tl);
+    return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies made while device times were another CUPTI client's: how long one of them waited for kernels
- * is not known. It costs nothing then, rather than too much.
+ * Copies made while records of devices were off: how long one of them waited for kernels is not known. It costs nothing
+ * then, rather than too much.
  */
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/timeline.h"
@@ -23,15 +23,29 @@ static size_t first_since(const struct gmt_timeline *tl, int64_t begin_ns)
     return low;
 }
 
-static void mark(struct gmt_timeline *tl, int64_t begin_ns, int64_t end_ns)
+/* What was begun before it without a record may have been waited for: no more of the call is its own than from its start on the
+ * device. */
+static void note_wait(struct gmt_tl_copy *copy)
 {
-    int64_t until_ns = end_ns != GMT_NO_TIME ? end_ns : INT64_MAX;
+    int64_t until_ns = copy->device_start_ns < copy->call.end_ns ? copy->device_start_ns
+                                                                 : copy->call.end_ns;
 
-    for (size_t i = first_since(tl, begin_ns);
-         i < tl->copy_count && tl->copies[i].call.begin_ns <= until_ns; i++) {
+    if (until_ns - copy->call.begin_ns > copy->wait_ns) {
+        copy->wait_ns = until_ns - copy->call.begin_ns;
+    }
+}
+
+static void mark(struct gmt_timeline *tl, struct gmt_interval off)
+{
+    for (size_t i = first_since(tl, off.begin_ns);
+         i < tl->copy_count && tl->copies[i].call.begin_ns <= off.end_ns; i++) {
         struct gmt_tl_copy *copy = &tl->copies[i];
 
-        copy->unpriced |= copy->call.end_ns <= until_ns && copy->blocking && copy->after_launch &&
+        if (copy->blocking && copy->after_launch && copy->device_start_ns != GMT_NO_TIME &&
+            copy->device_end_ns != GMT_NO_TIME) {
+            note_wait(copy);
+        }
+        copy->unpriced |= copy->call.end_ns <= off.end_ns && copy->blocking && copy->after_launch &&
                           copy->device_end_ns == GMT_NO_TIME;
     }
 }
@@ -43,22 +57,17 @@ int gmt_timeline_open_gaps(const struct gmt_timeline *tl, struct gmt_query *quer
         tl->db, "SELECT count(*) FROM sqlite_master WHERE name = 'device_gap' AND type = 'table'",
         &tables);
 
-    return rc != 0 ? rc
-                   : gmt_query_open(query, tl->db,
-                                    tables != 0 ? "SELECT begin_ns, end_ns FROM device_gap"
-                                                : "SELECT NULL, NULL WHERE 0");
+    return rc != 0
+               ? rc
+               : gmt_query_open(query, tl->db,
+                                tables != 0
+                                    ? "SELECT begin_ns, end_ns FROM device_gap ORDER BY begin_ns"
+                                    : "SELECT NULL, NULL WHERE 0");
 }
 
-int gmt_timeline_mark_gaps(struct gmt_timeline *tl)
+void gmt_timeline_mark_gaps(struct gmt_timeline *tl)
 {
-    struct gmt_query query;
-    int rc = gmt_timeline_open_gaps(tl, &query);
-
-    if (rc != 0) {
-        return rc;
+    for (size_t i = 0; i < tl->off_count; i++) {
+        mark(tl, tl->off[i]);
     }
-    while (rc == 0 && gmt_query_next(&query)) {
-        mark(tl, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
-    }
-    return gmt_query_close(&query, rc);
 }

@@ -57,6 +57,10 @@ static json_t *of_verdict(const struct gmt_report *r)
                              "peak_device_bytes", gmt_json_number(r->peak_device_bytes),
                              "allocations", gmt_json_number(r->allocation_count));
 
+    if (r->device_seen < 1) {
+        json_object_set_new(json, "device_seen_share", gmt_json_number(r->device_seen));
+        json_object_set_new(json, "gpu_busy_error_ns", gmt_json_ns(r->gpu_busy_error_ns));
+    }
     json_object_set_new(json, "recorded_ns", gmt_json_ns(r->recorded_ns));
     json_object_set_new(json, "gmtrace_ns", gmt_json_ns(r->own_ns));
     json_object_set_new(json, "transfers", gmt_json_integer(r->transfers));

@@ -42,6 +42,10 @@ json_t *gmt_json_kernel(const void *rows, size_t i)
     json_object_set_new(json, "device_ns_by",
                         !isfinite(k->device_ns) ? json_null()
                                                 : json_string(k->by_cycles ? "cycles" : "times"));
+    if (k->estimated > 0) {
+        json_object_set_new(json, "estimated_launches", json_integer((json_int_t)k->estimated));
+        json_object_set_new(json, "device_ns_error", gmt_json_ns(k->estimated_error_ns));
+    }
     json_object_set_new(json, "load_efficiency_percent", gmt_json_number(k->load_efficiency));
     json_object_set_new(json, "store_efficiency_percent", gmt_json_number(k->store_efficiency));
     json_object_set_new(json, "shared_ways", gmt_json_number(k->shared_ways));

@@ -289,7 +289,10 @@ struct gmt_kernel_row {
     int64_t grid[3], block[3];
     int64_t launches, measured, in_graphs; /* the latter two are among the former */
     double device_ns, share;               /* of the wall time          */
-    bool by_cycles; /* the former is computed from cycles: no launch has a device time */
+    bool by_cycles;    /* the former is computed from cycles: no launch has a device time */
+    int64_t estimated; /* launches without a time, for which the class's median stands; 0 */
+    double
+        estimated_error_ns; /* half of the 95 % interval of device_ns for these; NAN: not known */
     double load_efficiency, store_efficiency;         /* percent                   */
     double shared_ways;                               /* worse of load and store   */
     double achieved_occupancy, theoretical_occupancy; /* 0..1                 */
@@ -433,7 +436,12 @@ struct gmt_report {
     double wall_ns;     /* the program's: recorded_ns less own_ns                                */
     double recorded_ns;
     double own_ns; /* gmtrace's own work, as far as the program waited for it; NAN: unknown */
-    double gpu_busy_ns, copy_ns, kernel_ns;
+    double gpu_busy_ns, copy_ns, kernel_ns; /* the first an estimate where device_seen < 1 */
+    double
+        device_seen; /* share of recorded_ns for which it is known what devices did; NAN: of none */
+    double
+        gpu_busy_error_ns; /* half of the 95 % interval of that estimate; NAN: not known, or measured */
+    double recorded_busy_ns; /* of gpu_busy_ns: what records and measured launches show */
     double peak_device_bytes, allocation_count;
     double peak_at_ns;        /* from the first CUDA call; NAN: not known                        */
     double peak_needed_bytes; /* the peak if memory lived only from its first use to its last one */

@@ -102,6 +102,9 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     }
     gmt_format_ns(cells[1][0], r->wall_ns);
     gmt_format_percent(cells[1][1], 100 * r->gpu_busy_ns / r->wall_ns);
+    if (r->device_seen < 1) {
+        snprintf(cells[0][1], CELL_BYTES, "GPU busy, est.");
+    }
     gmt_format_ns(cells[1][2], r->copy_ns);
     gmt_format_ns(cells[1][3], r->kernel_ns);
     gmt_format_bytes(cells[1][4], r->peak_device_bytes);

@@ -135,7 +135,11 @@ static void kernel_line(struct gmt_text_out *t, const struct gmt_kernel_row *row
                   false);
     gmt_text_cell(t, gmt_format_count(text, (double)row->launches), 9, true);
     gmt_format_ns(time, row->device_ns);
-    snprintf(text, sizeof(text), "%s%s", row->by_cycles ? "~" : "", time);
+    snprintf(text, sizeof(text), "%s%s",
+             row->by_cycles       ? "~"
+             : row->estimated > 0 ? "≈"
+                                  : "",
+             time);
     gmt_text_cell(t, text, 10, true);
     gmt_text_cell(t, gmt_format_percent(text, 100 * row->share), 9, true);
     gmt_text_cell(t, gmt_format_decimal(text, row->load_efficiency, 0), 7, true);
@@ -159,6 +163,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
     size_t top = t->detail->kernels;
     size_t shown = top > 0 && top + 1 < report->kernel_count ? top : report->kernel_count;
     bool by_cycles = false;
+    double estimated = 0, launches = 0, squares = 0;
 
     if (report->kernel_count == 0) {
         return;
@@ -180,6 +185,13 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
         kernel_line(t, &report->kernels[i]);
         by_cycles |= report->kernels[i].by_cycles;
     }
+    for (size_t i = 0; i < report->kernel_count; i++) {
+        estimated += (double)report->kernels[i].estimated;
+        launches += (double)report->kernels[i].launches;
+        squares += report->kernels[i].estimated > 0 ? report->kernels[i].estimated_error_ns *
+                                                          report->kernels[i].estimated_error_ns
+                                                    : 0;
+    }
     if (shown < report->kernel_count) {
         fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->kernel_count - shown);
     }
@@ -189,6 +201,16 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
             t, 2, "",
             "load%, store%: bytes asked for / bytes of the sectors touched. n-way: shared-memory "
             "passes / ideal. occup.%: achieved / theoretical. –: not measured.");
+    }
+    if (estimated > 0) {
+        char note[160], some[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
+
+        snprintf(note, sizeof(note),
+                 "≈: %s of all %s launches have no device time; the median of their kernel stands "
+                 "for them, which makes the sum of all right within %s (95 %%).",
+                 gmt_format_count(some, estimated), gmt_format_count(all, launches),
+                 gmt_format_ns(error, sqrt(squares)));
+        gmt_text_wrap(t, 2, "", note);
     }
     if (by_cycles) {
         gmt_text_wrap(t, 2, "", "~: no launch has a device time, so it is computed from cycles.");

@@ -63,3 +63,24 @@ Test(engine_gap, a_stream_that_waits_for_anything_else_is_idle_for_no_copy)
     cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
     near(still_ns, 0);
 }
+
+Test(engine_gap, nothing_is_known_of_a_stream_while_records_are_off)
+{
+    struct gmt_tl_copy copy;
+    struct gmt_tl_launch launch;
+    struct gmt_interval off = {15500, 22000};
+    struct gmt_timeline tl = {.copies = &copy,
+                              .copy_count = 1,
+                              .launches = &launch,
+                              .launch_count = 1,
+                              .off = &off,
+                              .off_count = 1};
+    double still_ns;
+
+    queue_up(&copy, &launch);
+    cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
+    near(still_ns, 0);
+    off = (struct gmt_interval){30000, 40000};
+    cr_assert_eq(gmt_engine_gaps(&tl, &still_ns), 0);
+    near(still_ns, 8e3);
+}

@@ -102,7 +102,7 @@ Test(redact, shows_no_foreign_text)
             "INSERT INTO source_file VALUES (1, 'embedded', 1, 'SECRET', 'SECRET');"
             "INSERT INTO cubin VALUES (1, 6, 'SECRET');"
             "INSERT INTO kernel_footprint VALUES (1, 1, 1, NULL, 'SECRET', 1, 1, 1, 1, 1, 1);"
-            "INSERT INTO device_gap VALUES (1, 1, 2, 'SECRET', 'SECRET');"
+            "INSERT INTO device_gap VALUES (1, 1, 2, 'SECRET', 'SECRET', 'client', 0);"
             "INSERT INTO device_model VALUES ('SECRET', 'this board', 'SECRET');"
             "INSERT INTO metric VALUES (1, 'SECRET', 'SECRET', 'patched', 'SECRET', 'SECRET');"
             "INSERT INTO fingerprint VALUES (1, 'SECRET', 1, 1, NULL, 1);"

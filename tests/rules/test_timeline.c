@@ -47,7 +47,8 @@ Test(timeline, does_not_price_waits_of_times_without_device_times)
     gmt_fixture_load(&fixture, "fixtures/GM301_positive");
     gmt_fixture_sql(
         &fixture,
-        "INSERT INTO device_gap VALUES (1, 70000000, 90000000, 'libother.so', 'cuptiFinalize');"
+        "INSERT INTO device_gap (id, begin_ns, end_ns, client, request) VALUES "
+        "(1, 70000000, 90000000, 'libother.so', 'cuptiFinalize');"
         "UPDATE launch SET device_start_ns = NULL, device_end_ns = NULL WHERE begin_ns > 70000000;"
         "INSERT INTO transfer (id, api_id, begin_ns, end_ns, result, capturing, direction, "
         "blocking, bytes, dst, src, dst_class, src_class) VALUES "

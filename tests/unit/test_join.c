@@ -339,3 +339,50 @@ Test(join, calls_made_while_another_had_cupti_get_no_times_and_are_no_losses)
     expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
     expect("SELECT count(*) FROM loss", 0);
 }
+
+/* Records go off and on again a hundred times; what was begun just before they went off may run while they are. */
+Test(join, calls_made_while_records_were_off_get_no_times_and_are_no_losses)
+{
+    struct gmt_device_gap record = {.reason = GMT_GAP_BUDGET, .switch_us = 8};
+    for (uint64_t i = 0; i < 1000; i++) {
+        bool on = i / 5 % 2 == 0;
+        copy(i * 20 * US + MS, 4096);
+        launch(i * 20 * US + MS + 10 * US, GMT_LAUNCH_KERNEL, 8, on ? 0 : GMT_CALL_NO_ACTIVITY);
+        if (on) {
+            copy_op((uint32_t)(2 * i), 101 * MS + i * 20 * US, 4096);
+            kernel_op((uint32_t)(2 * i + 1), 101 * MS + i * 20 * US + 5 * US, 8, 0);
+        }
+        if (i % 10 == 5) {
+            record.id = (uint32_t)i;
+            record.begin_ns = i * 20 * US + MS - 2 * US;
+            record.end_ns = record.begin_ns + 100 * US;
+            gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_GAP, &record, sizeof(record), "", "",
+                             NULL);
+        }
+    }
+    ingest();
+    expect("SELECT count(*) FROM device_gap WHERE reason = 'budget' AND switch_ns = 8000", 100);
+    expect_copies(500, 100 * MS);
+    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 99995000", 500);
+    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    expect("SELECT count(*) FROM loss", 0);
+    expect("SELECT count(*) FROM coverage WHERE kind = 'records' AND expected = 500 AND "
+           "seen = 500 AND extra = 0 AND detail LIKE '%500 while records were off%'",
+           2);
+}
+
+/* Another thread's copy began before records were off, and ended when they were: it may have a record, and has none here. */
+Test(join, a_call_that_overlaps_the_switching_is_no_loss)
+{
+    struct gmt_device_gap record = {
+        .id = 1, .reason = GMT_GAP_BUDGET, .switch_us = 8, .begin_ns = 2 * MS, .end_ns = 3 * MS};
+    copy(MS, 4096);
+    copy_op(1, MS + 10 * US, 4096);
+    copy(2 * MS - 500, 8192);
+    copy(3 * MS - 500, 16384);
+    gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_GAP, &record, sizeof(record), "", "", NULL);
+    ingest();
+    expect("SELECT count(*) FROM transfer WHERE device_start_ns IS NOT NULL", 1);
+    expect("SELECT count(*) FROM loss", 0);
+    expect("SELECT count(*) FROM coverage WHERE what = 'copies' AND expected = 1 AND seen = 1", 1);
+}

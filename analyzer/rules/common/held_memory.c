@@ -318,7 +318,7 @@ static void add_call(struct gmt_analysis *analysis, int64_t begin_ns, int64_t en
     struct gmt_interval call = {begin_ns + wait_ns, end_ns};
     cost->wait_ns += (double)wait_ns;
     cost->total_ns += (double)(call.end_ns - call.begin_ns);
-    cost->hidden_ns += gmt_intervals_overlap(tl->busy, tl->busy_count, call);
+    cost->hidden_ns += gmt_intervals_overlap(tl->maybe_busy, tl->maybe_busy_count, call);
     gmt_finding_claim(analysis, finding, call);
 }
 

@@ -129,22 +129,22 @@ struct stretch_search {
     void *user;
 };
 
-/* When the device ran out of work before it started at this time; GMT_NO_TIME: it had work. */
+/* When the device ran out of work before it started at this time; GMT_NO_TIME: it had work, or may have had. */
 static int64_t idle_since(const struct gmt_timeline *tl, int64_t start_ns)
 {
-    size_t low = 0, high = tl->busy_count;
+    size_t low = 0, high = tl->maybe_busy_count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (tl->busy[middle].begin_ns < start_ns) {
+        if (tl->maybe_busy[middle].begin_ns < start_ns) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    bool begins = low > 0 && low < tl->busy_count && tl->busy[low].begin_ns == start_ns;
-    return begins ? tl->busy[low - 1].end_ns : GMT_NO_TIME;
+    bool begins = low > 0 && low < tl->maybe_busy_count && tl->maybe_busy[low].begin_ns == start_ns;
+    return begins ? tl->maybe_busy[low - 1].end_ns : GMT_NO_TIME;
 }
 
 static int add_wait(struct stretch_search *search, struct gmt_interval wait)

@@ -31,7 +31,7 @@ static void add_call(struct gmt_analysis *analysis, const struct gmt_tl_call *ca
         return;
     }
     again->total_ns += (double)(time.end_ns - time.begin_ns);
-    again->hidden_ns += gmt_intervals_overlap(tl->busy, tl->busy_count, time);
+    again->hidden_ns += gmt_intervals_overlap(tl->maybe_busy, tl->maybe_busy_count, time);
     gmt_finding_claim(analysis, finding, time);
 }
 

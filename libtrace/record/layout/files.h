@@ -89,7 +89,12 @@ struct gmt_control {
     uint32_t overhead_stack_one_in;
     uint32_t overhead_hashing_permille;
     uint32_t overhead_counters_permille;
-    uint8_t reserved[80];
+    /* Since version 15: gmt_overhead.device_..., of all the time. */
+    uint64_t overhead_device_ns;
+    uint64_t overhead_device_error_ns;
+    uint32_t overhead_device_known;
+    uint32_t overhead_device_cycles;
+    uint8_t reserved[56];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

@@ -7,14 +7,21 @@
 #error "include libtrace/record/layout.h"
 #endif
 
-/* Text: the module that asked, the CUPTI function it called. Device times are missing between the two
- * times, because CUPTI was the program's. Written when it begins, and again when it ends. */
+enum gmt_gap_reason {
+    GMT_GAP_CLIENT = 0, /* CUPTI was the program's; so in spools before version 15 */
+    GMT_GAP_BUDGET = 1, /* records were off, to keep within --overhead or to learn what they cost */
+};
+
+/* Text: the module that asked, the CUPTI function it called; both empty where nobody did. Between the two times nothing
+ * that is begun on a device gets a record. Written when it begins, and again when it ends. */
 struct gmt_device_gap {
     struct gmt_side_head head;
-    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks */
-    uint64_t end_ns;   /* 0: not yet */
+    uint64_t begin_ns; /* CLOCK_MONOTONIC, the clock of the hooks: all kinds are off by then */
+    uint64_t end_ns;   /* 0: not yet; they were still off then */
     uint32_t id;       /* unique in the process, from 1 */
-    uint32_t reserved;
+    uint8_t reason;    /* enum gmt_gap_reason */
+    uint8_t reserved;
+    uint16_t switch_us; /* what switching took before begin_ns, and then after end_ns, at most */
 };
 
 /* Work of gmtrace's own. The head's thread did it. */
@@ -48,6 +55,12 @@ struct gmt_overhead {
     uint32_t hashing_permille; /* of the work, the least of the time */
     uint32_t counters_permille;
     uint32_t is_beyond; /* what is never left out cost more than the budget */
+    uint32_t
+        device_known; /* 1 + permille of the time for which CUPTI's records were on; 0: there are none, or a spool
+                              before version 15, whose records end here */
+    uint64_t device_ns;       /* what calls took longer for them, as far as is learnt */
+    uint64_t device_error_ns; /* half of its 95 % interval; UINT64_MAX: nothing is learnt */
+    uint32_t device_cycles;   /* pairs of times with and without them so far */
     uint32_t reserved;
 };
 
@@ -107,6 +120,6 @@ struct gmt_counters { /* followed by `count` struct gmt_counter_value */
 static_assert(sizeof(struct gmt_counter_value) == 16, "counter value");
 static_assert(sizeof(struct gmt_own_time) == 40, "own time");
 static_assert(sizeof(struct gmt_managed_op) == 64, "managed operation");
-static_assert(sizeof(struct gmt_overhead) == 136, "overhead");
+static_assert(sizeof(struct gmt_overhead) == 160, "overhead");
 
 #endif

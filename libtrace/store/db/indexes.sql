@@ -11,6 +11,7 @@ CREATE INDEX graph_node_graph ON graph_node(graph_id, node, since_ns);
 CREATE INDEX graph_switch_graph ON graph_switch(graph_id, node, since_ns);
 CREATE INDEX sync_begin ON sync(begin_ns);
 CREATE INDEX range_begin ON range(begin_ns);
+CREATE INDEX device_gap_begin ON device_gap(begin_ns);
 CREATE INDEX managed_op_start ON managed_op(start_ns);
 CREATE INDEX device_op_call ON device_op(call_id);
 CREATE INDEX kernel_counters_class ON kernel_counters(class_id);

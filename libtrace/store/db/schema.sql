@@ -405,12 +405,15 @@ CREATE TABLE managed_op (                -- CUPTI's unified-memory records: faul
     pc        INTEGER                    -- host_fault: address of the instruction
 );
 
-CREATE TABLE device_gap (                -- times without device times: another user of CUPTI was at work
+CREATE TABLE device_gap (                -- times without records of what devices did: of calls made then there are none
     id        INTEGER PRIMARY KEY,
     begin_ns  INTEGER NOT NULL,
     end_ns    INTEGER,                   -- NULL: it lasted to the end
     client    TEXT NOT NULL,             -- file of the module that asked, '' if unknown
-    request   TEXT NOT NULL              -- the function of CUPTI that it called
+    request   TEXT NOT NULL,             -- the function of CUPTI that it called, '' if none
+    reason    TEXT CHECK (reason IN ('client','budget')),  -- another user of CUPTI was at work, as always if NULL; gmtrace
+                                         -- left them out to keep within --overhead, or to learn what they cost
+    switch_ns INTEGER                    -- of calls that overlap so long before or after it is not known whether they have any
 );
 
 CREATE TABLE own_time (                  -- gmtrace was at work; hashing: fingerprint.hash_ns
@@ -433,6 +436,8 @@ CREATE TABLE overhead (                  -- what gmtrace cost the program's thre
     stacks_ns INTEGER NOT NULL,
     hashing_ns INTEGER NOT NULL,
     counters_ns INTEGER NOT NULL,        -- of measuring and of loaded code, beyond 1 s of the process
+    device_ns INTEGER,                   -- what calls took longer for CUPTI's records of devices; NULL: not known
+    device_error_ns INTEGER,             -- half of its 95 % interval
     budget    REAL,                      -- share of the time; NULL: no limit
     stacks_read INTEGER NOT NULL,        -- about, where stack_one_in is 1
     stacks_walked INTEGER NOT NULL,      -- of these: not found as they were before, which takes longer
@@ -440,6 +445,8 @@ CREATE TABLE overhead (                  -- what gmtrace cost the program's thre
     stack_one_in INTEGER NOT NULL,       -- 1: each stack is read; else the coarsest of the time
     hashing   REAL NOT NULL,             -- what was done of the fingerprints, 1: all ...
     counters  REAL NOT NULL,             -- ... and of measuring, the least of the time
+    device    REAL,                      -- for how much of the time CUPTI's records were on; NULL: there are none
+    device_cycles INTEGER,               -- pairs of times with and without them that device_ns was learnt from, so far
     is_beyond INTEGER NOT NULL           -- 1: what is never left out cost more than the budget
 );
 

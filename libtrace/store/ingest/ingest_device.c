@@ -110,6 +110,8 @@ int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_reco
     gmt_put_or_null(&row, gap->end_ns);
     gmt_put_text(&row, gmt_texts_next(&texts));
     gmt_put_text(&row, gmt_texts_next(&texts));
+    gmt_put_name(&row, gap->reason == GMT_GAP_BUDGET ? "budget" : "client");
+    gmt_put_unsigned(&row, gap->switch_us * UINT64_C(1000));
     return gmt_ingest_step(&row);
 }
 
@@ -124,6 +126,27 @@ int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record
     gmt_put_unsigned(&row, own->is_beside != 0);
     gmt_put_or_null(&row, own->launch_seq);
     return gmt_ingest_step(&row);
+}
+
+/* Of records of devices: for how much of the time they were on, and what they cost. */
+static void put_device_cost(struct gmt_binder *row, const struct gmt_overhead *overhead)
+{
+    if (overhead->device_known == 0) {
+        for (int i = 0; i < 4; i++) {
+            gmt_put_null(row);
+        }
+        return;
+    }
+    bool is_learnt = overhead->device_error_ns != UINT64_MAX;
+    gmt_put_real(row, (overhead->device_known - 1) / 1e3);
+    if (is_learnt) {
+        gmt_put_unsigned(row, overhead->device_ns);
+        gmt_put_unsigned(row, overhead->device_error_ns);
+    } else {
+        gmt_put_null(row);
+        gmt_put_null(row);
+    }
+    gmt_put_unsigned(row, overhead->device_cycles);
 }
 
 int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
@@ -151,6 +174,7 @@ int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record
     gmt_put_real(&row, overhead->hashing_permille / 1e3);
     gmt_put_real(&row, overhead->counters_permille / 1e3);
     gmt_put_unsigned(&row, overhead->is_beyond != 0);
+    put_device_cost(&row, overhead);
     return gmt_ingest_step(&row);
 }
 

@@ -60,6 +60,11 @@ struct gmt_join_barrier {
     uint64_t begin_ns, end_ns;
 };
 
+/* A time without records of devices; the latest end of those up to it. */
+struct gmt_join_gap {
+    uint64_t begin_ns, end_ns, switch_ns, until_ns;
+};
+
 struct gmt_join_array {
     void *items;
     size_t count, capacity;
@@ -73,6 +78,7 @@ struct gmt_join {
     struct gmt_join_array staged;  /* struct gmt_join_op, halves of copies through the host      */
     struct gmt_join_array barriers; /* struct gmt_join_barrier                                    */
     struct gmt_join_array streams;  /* struct gmt_join_stream                                     */
+    struct gmt_join_array gaps;     /* struct gmt_join_gap, by begin                              */
     int64_t *device_of_context;     /* by context id                                              */
     size_t context_count;
 };

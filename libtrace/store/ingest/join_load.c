@@ -19,6 +19,7 @@ void gmt_join_free(struct gmt_join *join)
     free(join->staged.items);
     free(join->barriers.items);
     free(join->streams.items);
+    free(join->gaps.items);
     free(join->device_of_context);
 }
 
@@ -142,12 +143,63 @@ static const char *text_of(sqlite3_stmt *row, int column)
     return text != NULL ? text : "";
 }
 
-/* Columns id, stream, context, thread, begin, end are common to all calls. */
-static struct gmt_join_host *push_host(struct gmt_join *join, sqlite3_stmt *row,
-                                       enum gmt_join_kind kind)
+static int load_gap(struct gmt_join *join, sqlite3_stmt *row)
 {
+    const struct gmt_join_gap *all = join->gaps.items;
+    uint64_t until_ns = join->gaps.count > 0 ? all[join->gaps.count - 1].until_ns : 0;
+    struct gmt_join_gap *gap = gmt_join_push(&join->gaps, sizeof(*gap));
+    if (gap == NULL) {
+        return -ENOMEM;
+    }
+    gap->begin_ns = time_of(row, 0);
+    gap->end_ns = sqlite3_column_type(row, 1) == SQLITE_NULL ? UINT64_MAX : time_of(row, 1);
+    gap->switch_ns = time_of(row, 2);
+    gap->until_ns = gap->end_ns > until_ns ? gap->end_ns : until_ns;
+    return 0;
+}
+
+/* Of calls that were made while records were off there are none: they must not get those of later ones. Of one that
+ * overlaps the switching it is not known: *is_optional. */
+static bool is_in_gap(const struct gmt_join *join, uint64_t begin_ns, uint64_t end_ns,
+                      bool *is_optional)
+{
+    const struct gmt_join_gap *gaps = join->gaps.items;
+    size_t low = 0, high = join->gaps.count;
+    while (low < high) { /* the first that begins after the call had ended, switching included */
+        size_t middle = low + (high - low) / 2;
+        if (gaps[middle].begin_ns <= gmt_add_clamped_u64(end_ns, gaps[middle].switch_ns)) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low > 0 &&
+           gmt_add_clamped_u64(gaps[low - 1].until_ns, gaps[low - 1].switch_ns) >= begin_ns;
+         low--) {
+        const struct gmt_join_gap *gap = &gaps[low - 1];
+        if (begin_ns >= gap->begin_ns && end_ns <= gap->end_ns) {
+            return true;
+        }
+        bool before = begin_ns < gap->begin_ns && end_ns + gap->switch_ns > gap->begin_ns;
+        bool after = end_ns > gap->end_ns && begin_ns < gap->end_ns + gap->switch_ns;
+        *is_optional |= gap->switch_ns != 0 && (before || after);
+    }
+    return false;
+}
+
+/* Columns id, stream, context, thread, begin, end are common to all calls. NULL with *error 0: it has no record. */
+static struct gmt_join_host *push_host(struct gmt_join *join, sqlite3_stmt *row,
+                                       enum gmt_join_kind kind, int *error)
+{
+    bool is_optional = false;
+    *error = 0;
+    if (is_in_gap(join, time_of(row, 4), time_of(row, 5), &is_optional)) {
+        return NULL;
+    }
     struct gmt_join_host *host = gmt_join_push(&join->hosts, sizeof(*host));
+    *error = host == NULL ? -ENOMEM : 0;
     if (host != NULL) {
+        host->optional = is_optional;
         host->id = sqlite3_column_int64(row, 0);
         host->stream = sqlite3_column_int64(row, 1);
         host->context = sqlite3_column_int64(row, 2);
@@ -162,9 +214,10 @@ static struct gmt_join_host *push_host(struct gmt_join *join, sqlite3_stmt *row,
 
 static int load_transfer(struct gmt_join *join, sqlite3_stmt *row)
 {
-    struct gmt_join_host *host = push_host(join, row, GMT_JOIN_COPY);
+    int error;
+    struct gmt_join_host *host = push_host(join, row, GMT_JOIN_COPY, &error);
     if (host == NULL) {
-        return -ENOMEM;
+        return error;
     }
     const char *direction = text_of(row, 7);
     enum gmt_join_way way = strcmp(direction, "h2d") == 0   ? GMT_JOIN_WAY_IN
@@ -173,16 +226,17 @@ static int load_transfer(struct gmt_join *join, sqlite3_stmt *row)
     host->bytes = bytes_of(row, 6);
     host->signature = gmt_join_copy_signature(host->bytes, way);
     host->drains = way == GMT_JOIN_WAY_OUT && sqlite3_column_int(row, 8) != 0;
-    host->optional = strcmp(direction, "h2h") == 0;
+    host->optional |= strcmp(direction, "h2h") == 0;
     host->batch = sqlite3_column_type(row, 9) != SQLITE_NULL;
     return 0;
 }
 
 static int load_memset(struct gmt_join *join, sqlite3_stmt *row)
 {
-    struct gmt_join_host *host = push_host(join, row, GMT_JOIN_MEMSET);
+    int error;
+    struct gmt_join_host *host = push_host(join, row, GMT_JOIN_MEMSET, &error);
     if (host == NULL) {
-        return -ENOMEM;
+        return error;
     }
     host->bytes = bytes_of(row, 6);
     host->signature = gmt_join_simple_signature(GMT_JOIN_MEMSET, host->bytes);
@@ -192,9 +246,11 @@ static int load_memset(struct gmt_join *join, sqlite3_stmt *row)
 static int load_launch(struct gmt_join *join, sqlite3_stmt *row)
 {
     bool graph = sqlite3_column_int(row, 6) != 0;
-    struct gmt_join_host *host = push_host(join, row, graph ? GMT_JOIN_GRAPH : GMT_JOIN_KERNEL);
+    int error;
+    struct gmt_join_host *host = push_host(join, row, graph ? GMT_JOIN_GRAPH : GMT_JOIN_KERNEL,
+                                           &error);
     if (host == NULL) {
-        return -ENOMEM;
+        return error;
     }
     host->signature = graph ? gmt_join_simple_signature(GMT_JOIN_GRAPH, 0)
                             : gmt_join_kernel_signature(row, 7);
@@ -262,10 +318,6 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
 
 #define GMT_RAN \
     " WHERE result = 0 AND capturing IN (0, 2, 3)" /* GMT_CAPTURING_OUTSIDE, GMT_CAPTURING_STEP */
-/* Calls made while CUPTI was another's have no device rows: they must not get those of later ones. */
-#define GMT_IN_NO_GAP \
-    " AND NOT EXISTS (SELECT 1 FROM device_gap g WHERE c.begin_ns >= g.begin_ns " \
-    "AND (g.end_ns IS NULL OR c.end_ns <= g.end_ns))"
 
 int gmt_join_load(struct gmt_join *join)
 {
@@ -276,21 +328,26 @@ int gmt_join_load(struct gmt_join *join)
                          "WHERE cupti_id IS NOT NULL ORDER BY id",
                          load_stream);
     }
+    if (error == 0) {
+        error = each_row(join,
+                         "SELECT begin_ns, end_ns, ifnull(switch_ns, 0) FROM device_gap "
+                         "ORDER BY begin_ns",
+                         load_gap);
+    }
     if (error != 0 ||
         (error = each_row(join,
                           "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes, "
-                          "direction, blocking, batch FROM transfer c" GMT_RAN
-                          " AND bytes > 0" GMT_IN_NO_GAP,
+                          "direction, blocking, batch FROM transfer c" GMT_RAN " AND bytes > 0",
                           load_transfer)) != 0 ||
         (error = each_row(join,
                           "SELECT id, stream_id, context_id, thread_id, begin_ns, end_ns, bytes "
-                          "FROM memset c" GMT_RAN " AND bytes > 0" GMT_IN_NO_GAP,
+                          "FROM memset c" GMT_RAN " AND bytes > 0",
                           load_memset)) != 0 ||
         (error = each_row(join,
                           "SELECT c.id, stream_id, context_id, thread_id, begin_ns, end_ns, "
                           "kind = 'graph', grid_x, grid_y, grid_z, block_x, block_y, block_z, "
                           "k.mangled FROM launch c LEFT JOIN kernel k ON k.id = c.kernel_id" GMT_RAN
-                          " AND no_activity = 0" GMT_IN_NO_GAP,
+                          " AND no_activity = 0",
                           load_launch)) != 0 ||
         (error = each_row(join,
                           "SELECT CASE kind WHEN 'stream' THEN stream_id END, context_id, "

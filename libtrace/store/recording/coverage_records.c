@@ -8,36 +8,45 @@
 #include "libtrace/store/recording/coverage.h"
 #include "libtrace/store/recording/coverage_internal.h"
 
+/* Made while records of devices were off; a thread that overlaps the switching may have been either. */
+#define IN_GAP \
+    "ifnull((SELECT g.begin_ns - ifnull(g.switch_ns, 0) <= c.end_ns AND " \
+    "ifnull(g.end_ns, c.begin_ns) + ifnull(g.switch_ns, 0) >= c.begin_ns FROM device_gap g " \
+    "WHERE g.begin_ns <= c.end_ns + 100000 ORDER BY g.begin_ns DESC LIMIT 1), 0)"
+#define WITHOUT_RECORD "device_end_ns IS NULL AND " IN_GAP
 /* What a call leaves no record of: it failed, moved nothing, or went into a graph (GMT_CAPTURING_STEP did run). */
 #define CALL_SUMS(optional) \
-    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND NOT (" optional ")), " \
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND NOT (" optional \
+    ") AND NOT (" WITHOUT_RECORD ")), " \
     "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND device_end_ns IS NOT NULL), " \
     "sum(result <> 0), sum(result = 0 AND bytes = 0), " \
     "sum(result = 0 AND bytes > 0 AND capturing = 1), " \
-    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND (" optional "))"
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND (" optional ")), " \
+    "sum(result = 0 AND capturing IN (0, 3) AND bytes > 0 AND NOT (" optional \
+    ") AND " WITHOUT_RECORD ")"
 /* A copy within the host's memory may be done by the host. */
 #define WITHIN_HOST "direction = 'h2h' AND device_end_ns IS NULL"
 
 #define EXAMPLE_CALLS(table, what) \
     "SELECT c.id, a.name || " what " || coalesce(', stream ' || c.stream_id, '') FROM " table \
     " c LEFT JOIN api a ON a.id = c.api_id WHERE c.result = 0 AND c.capturing IN (0, 3) AND " \
-    "c.device_end_ns IS NULL AND "
+    "c.device_end_ns IS NULL AND NOT " IN_GAP " AND "
 #define EXAMPLE_RECORDS(kind, what) \
     "SELECT o.id, " what " || coalesce(', stream ' || o.cupti_stream || ' of CUPTI', '') " \
     "FROM device_op o LEFT JOIN string s ON s.id = o.kernel_name_id " \
     "WHERE o.call_id IS NULL AND o.graph IS NULL AND o.kind = '" kind "' ORDER BY o.id LIMIT "
 #define EXAMPLES "3"
 
-/* `sums`: expected, seen, failed, of zero bytes, captured, optional. */
+/* `sums`: expected, seen, failed, of zero bytes, captured, optional, made while records were off. */
 static const struct record_kind {
     const char *what, *record, *sums, *optional, *calls, *records;
 } kinds[] = {
-    {"copies", "copy", "SELECT " CALL_SUMS(WITHIN_HOST) " FROM transfer", "within host memory",
+    {"copies", "copy", "SELECT " CALL_SUMS(WITHIN_HOST) " FROM transfer c", "within host memory",
      EXAMPLE_CALLS("transfer",
                    "' of ' || c.bytes || ' bytes'") "c.bytes > 0 AND c.direction <> "
                                                     "'h2h' ORDER BY c.id LIMIT " EXAMPLES,
      EXAMPLE_RECORDS("copy", "'copy of ' || o.bytes || ' bytes'") EXAMPLES},
-    {"memsets", "memset", "SELECT " CALL_SUMS("0") " FROM memset", "",
+    {"memsets", "memset", "SELECT " CALL_SUMS("0") " FROM memset c", "",
      EXAMPLE_CALLS("memset", "' of ' || c.bytes || ' bytes'") "c.bytes > 0 ORDER BY c.id "
                                                               "LIMIT " EXAMPLES,
      EXAMPLE_RECORDS("memset", "'memset of ' || o.bytes || ' bytes'") EXAMPLES},
@@ -45,8 +54,9 @@ static const struct record_kind {
      "SELECT sum(result = 0 AND capturing IN (0, 3) AND no_activity = 0), "
      "sum(result = 0 AND capturing IN (0, 3) AND no_activity = 0 AND device_end_ns IS NOT NULL), "
      "sum(result <> 0), 0, sum(result = 0 AND capturing = 1), "
-     "sum(result = 0 AND capturing IN (0, 3) AND no_activity <> 0) FROM launch WHERE kind <> "
-     "'graph'",
+     "sum(result = 0 AND capturing IN (0, 3) AND no_activity <> 0 AND NOT " IN_GAP "), "
+     "sum(result = 0 AND capturing IN (0, 3) AND no_activity <> 0 AND " IN_GAP ") "
+     "FROM launch c WHERE kind <> 'graph'",
      "while counters were measured",
      EXAMPLE_CALLS("launch", "' number ' || c.seq") "c.kind <> 'graph' AND c.no_activity = 0 "
                                                     "ORDER BY c.id LIMIT " EXAMPLES,
@@ -133,6 +143,7 @@ static int check_kind(sqlite3 *db, const struct record_kind *kind)
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 3), "of zero bytes");
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 4), "into graphs");
     add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 5), kind->optional);
+    add_part(detail, sizeof(row.detail), sqlite3_column_int64(sums, 6), "while records were off");
     sqlite3_finalize(sums);
     if (error != 0 || (row.expected == 0 && row.extra == 0) ||
         (error = gmt_coverage_row(db, &row)) != 0) {
