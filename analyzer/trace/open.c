@@ -42,8 +42,15 @@ struct gmt_recovered gmt_recovered_count(sqlite3 *db)
     return count;
 }
 
+static int open_once(const char *path, unsigned flags, const struct gmt_open_how *how, sqlite3 **db,
+                     char *message, size_t bytes)
+{
+    return gmt_trace_open_by(path, flags | how->flags, how->model, db, message, bytes);
+}
+
 /* A new file takes the place of the unfinished one. */
-static int finish(const char *path, sqlite3 **db, char *message, size_t bytes)
+static int finish(const char *path, const struct gmt_open_how *how, sqlite3 **db, char *message,
+                  size_t bytes)
 {
     gmt_say(stderr, "gmanalyze: %s: its recorder did not finish it; finishing it from %s.spool\n",
             path, path);
@@ -57,7 +64,7 @@ static int finish(const char *path, sqlite3 **db, char *message, size_t bytes)
                  path, path, gmt_recording_explain(rc), path);
         return rc;
     }
-    rc = gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, db, message, bytes);
+    rc = open_once(path, GMT_TRACE_ALLOW_INCOMPLETE, how, db, message, bytes);
     if (rc == 0) {
         gmt_say(stderr, "gmanalyze: %s: made anew: %s\n", path, gmt_recovered_count(*db).text);
     }
@@ -76,10 +83,11 @@ static void point_at_spool(const char *path, char *message, size_t bytes)
     }
 }
 
-static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t bytes)
+static int open_or_finish(const char *path, const struct gmt_open_how *how, sqlite3 **db,
+                          char *message, size_t bytes)
 {
     enum gmt_recording_state state = GMT_RECORDING_NONE;
-    int rc = gmt_trace_open(path, 0, db, message, bytes);
+    int rc = open_once(path, 0, how, db, message, bytes);
     /* A recorder puts aside what has the name of its trace, but for a folder. */
     bool is_taken = rc == -EMEDIUMTYPE || rc == -EISDIR;
 
@@ -87,7 +95,7 @@ static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t 
         state == GMT_RECORDING_LIVE) {
         gmt_say(stderr, "gmanalyze: %s: waiting for its recorder (at most 30 s)\n", path);
         gmt_recording_wait(path, GMT_OPEN_WAIT_NS);
-        rc = gmt_trace_open(path, 0, db, message, bytes);
+        rc = open_once(path, 0, how, db, message, bytes);
     }
     if (is_taken && rc != 0) {
         point_at_spool(path, message, bytes);
@@ -96,21 +104,23 @@ static int open_or_finish(const char *path, sqlite3 **db, char *message, size_t 
         return rc;
     }
     if (gmt_recording_state(path, &state) == 0 && state == GMT_RECORDING_LEFTOVER) {
-        return finish(path, db, message, bytes);
+        return finish(path, how, db, message, bytes);
     }
     /* There is no spool to finish it from: what is there is right. */
-    return gmt_trace_open(path, GMT_TRACE_ALLOW_INCOMPLETE, db, message, bytes);
+    return open_once(path, GMT_TRACE_ALLOW_INCOMPLETE, how, db, message, bytes);
 }
 
-int gmt_open_check(sqlite3 *db, char *why, size_t bytes)
+static int check(sqlite3 *db, const struct gmt_open_how *how, char *why, size_t bytes)
 {
-    sqlite3 *model = NULL;
-    int rc = gmt_own_schema(&model);
+    sqlite3 *model = how->model;
+    int rc = model == NULL ? gmt_own_schema(&model) : 0;
 
     if (rc == 0) {
-        rc = gmt_own_schema_values(db, model);
+        rc = gmt_own_schema_values(db, model, gmt_trace_part(db, how->flags));
     }
-    sqlite3_close(model);
+    if (how->model == NULL) {
+        sqlite3_close(model);
+    }
     if (rc != 0) {
         snprintf(why, bytes, "%s",
                  rc == -ENOMEM ? gmt_guard_memory_reason() : gmt_guard_reason(db));
@@ -118,14 +128,19 @@ int gmt_open_check(sqlite3 *db, char *why, size_t bytes)
     return rc;
 }
 
-int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char *message,
-                          size_t bytes)
+int gmt_open_check(sqlite3 *db, char *why, size_t bytes)
+{
+    return check(db, &(struct gmt_open_how){0}, why, bytes);
+}
+
+static int open_checked(const char *path, const struct gmt_open_how *how, sqlite3 **db,
+                        sqlite3 **beside, char *message, size_t bytes)
 {
     char why[256];
 
     /* A recording that is finished here takes what its program's files need. */
     gmt_memory_limit_lift();
-    int rc = open_or_finish(path, db, message, bytes);
+    int rc = open_or_finish(path, how, db, message, bytes);
     gmt_memory_limit(gmt_guard_memory_bytes());
     if (rc == 0) {
         gmt_time_limit(*db);
@@ -137,7 +152,7 @@ int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char
     if (rc != 0 || (beside != NULL && *beside != NULL)) {
         return rc;
     }
-    rc = gmt_open_check(*db, why, sizeof(why));
+    rc = check(*db, how, why, sizeof(why));
     if (rc != 0) {
         snprintf(message, bytes, "%s: %s", path, why);
         sqlite3_close(*db);
@@ -146,7 +161,19 @@ int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char
     return rc;
 }
 
+int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char *message,
+                          size_t bytes)
+{
+    return open_checked(path, &(struct gmt_open_how){0}, db, beside, message, bytes);
+}
+
 int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes)
 {
-    return gmt_open_trace_beside(path, db, NULL, message, bytes);
+    return open_checked(path, &(struct gmt_open_how){0}, db, NULL, message, bytes);
+}
+
+int gmt_open_trace_how(const char *path, const struct gmt_open_how *how, sqlite3 **db,
+                       char *message, size_t bytes)
+{
+    return open_checked(path, how, db, NULL, message, bytes);
 }

@@ -10,8 +10,16 @@
  * waits, and says what it has finished. */
 int gmt_open_trace(const char *path, sqlite3 **db, char *message, size_t bytes);
 
+/* For whoever opens many traces. */
+struct gmt_open_how {
+    unsigned flags; /* GMT_TRACE_SUMS or 0 */
+    sqlite3 *model; /* gmt_own_schema, the caller's; NULL: each makes its own */
+};
+int gmt_open_trace_how(const char *path, const struct gmt_open_how *how, sqlite3 **db,
+                       char *message, size_t bytes);
+
 /*
- * The same; for a large file also a second connection to it (gmt_trace_open_beside), for gmt_timeline_load_beside: which values its rows
+ * gmt_open_trace; for a large file also a second connection to it (gmt_trace_open_beside), for gmt_timeline_load_beside: which values its rows
  * have is not checked then. Else *beside is NULL.
  */
 int gmt_open_trace_beside(const char *path, sqlite3 **db, sqlite3 **beside, char *message,

@@ -79,7 +79,7 @@ void gmt_fixture_make_earlier(struct gmt_fixture *fixture, const char *sql)
     drop_views(fixture);
     gmt_fixture_sql(fixture, sql);
     cr_assert_eq(gmt_own_schema(&model), 0);
-    cr_assert_eq(gmt_own_schema_views(fixture->db, model), 0);
+    cr_assert_eq(gmt_own_schema_views(fixture->db, model, GMT_SCHEMA_WHOLE), 0);
     cr_assert_eq(gmt_traits_complete(fixture->db), 0);
     sqlite3_close(model);
 }

@@ -11,6 +11,17 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/guard.h"
 
+bool gmt_own_schema_reads(enum gmt_schema_part part, const char *table)
+{
+    static const char *const others[] = {"device", "meta", "process", "string"};
+    bool found = part == GMT_SCHEMA_WHOLE || strcmp(table, "step") == 0 ||
+                 strncmp(table, "step_", 5) == 0;
+    for (size_t i = 0; !found && i < sizeof(others) / sizeof(others[0]); i++) {
+        found = strcmp(table, others[i]) == 0;
+    }
+    return found;
+}
+
 int gmt_own_schema(sqlite3 **model)
 {
     *model = NULL;
@@ -102,26 +113,60 @@ static int check_entry(sqlite3_stmt *entry, sqlite3_stmt *own, char *why, size_t
     return 0;
 }
 
-static int check_entries(sqlite3 *db, sqlite3 *model, char *why, size_t why_bytes)
+/* A whole statement of indexes.sql. */
+static bool is_own_index(const char *sql)
 {
-    sqlite3_stmt *own = NULL, *entry = NULL;
+    const char *found = sql[0] != '\0' ? strstr(gmt_indexes_sql, sql) : NULL;
+    return found != NULL && found[strlen(sql)] == ';' &&
+           (found == gmt_indexes_sql || found[-1] == '\n');
+}
+
+/* Both come by name. Whether one of the model's is this entry, word by word: then it is as sound as ours. */
+static bool equals_own(sqlite3_stmt *entry, sqlite3_stmt *ordered, bool *at_row)
+{
+    const char *name = column_text(entry, 1);
+    while (*at_row && strcmp(column_text(ordered, 1), name) < 0) {
+        *at_row = sqlite3_step(ordered) == SQLITE_ROW;
+    }
+    bool is_same = *at_row &&
+                   (sqlite3_column_int64(entry, 3) > 0) == (sqlite3_column_int64(ordered, 3) > 0);
+    for (int i = 0; i < 3 && is_same; i++) {
+        is_same = strcmp(column_text(entry, i), column_text(ordered, i)) == 0;
+    }
+    return is_same;
+}
+
+#define ENTRIES "SELECT type, name, sql, rootpage FROM main.sqlite_master"
+
+/* *foreign: some table or index is not made by our text. */
+static int check_entries(sqlite3 *db, sqlite3 *model, bool *foreign, char *why, size_t why_bytes)
+{
+    sqlite3_stmt *own = NULL, *ordered = NULL, *entry = NULL;
     int error = 0, code = SQLITE_OK;
     if (sqlite3_prepare_v2(model,
                            "SELECT type, name FROM sqlite_master WHERE name = ?1 COLLATE NOCASE",
-                           -1, &own, NULL) != SQLITE_OK) {
-        return gmt_database_error(model);
+                           -1, &own, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(model, ENTRIES " ORDER BY name", -1, &ordered, NULL) != SQLITE_OK) {
+        error = gmt_database_error(model);
     }
-    if (sqlite3_prepare_v2(db, "SELECT type, name, sql, rootpage FROM main.sqlite_master", -1,
-                           &entry, NULL) != SQLITE_OK) {
+    if (error == 0 &&
+        sqlite3_prepare_v2(db, ENTRIES " ORDER BY name", -1, &entry, NULL) != SQLITE_OK) {
         error = gmt_database_error(db);
     }
+    bool at_row = error == 0 && sqlite3_step(ordered) == SQLITE_ROW;
+    *foreign = false;
     while (error == 0 && (code = sqlite3_step(entry)) == SQLITE_ROW) {
+        if (equals_own(entry, ordered, &at_row)) {
+            continue;
+        }
         error = check_entry(entry, own, why, why_bytes);
+        *foreign = *foreign || !is_own_index(column_text(entry, 2));
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(db);
     }
     sqlite3_finalize(entry);
+    sqlite3_finalize(ordered);
     sqlite3_finalize(own);
     return error;
 }
@@ -160,8 +205,9 @@ static int check_computed(sqlite3 *db, char *why, size_t why_bytes)
 
 int gmt_own_schema_check(sqlite3 *db, sqlite3 *model, char *why, size_t why_bytes)
 {
-    int error = check_entries(db, model, why, why_bytes);
-    return error == 0 ? check_computed(db, why, why_bytes) : error;
+    bool foreign = true;
+    int error = check_entries(db, model, &foreign, why, why_bytes);
+    return error == 0 && foreign ? check_computed(db, why, why_bytes) : error;
 }
 
 /* Tables whose texts other rows refer to, or that are read as a whole. */
@@ -219,11 +265,14 @@ static int check_table_texts(sqlite3 *db, sqlite3 *model, const char *table, cha
     return error;
 }
 
-int gmt_own_schema_texts(sqlite3 *db, sqlite3 *model, char *why, size_t why_bytes)
+int gmt_own_schema_texts(sqlite3 *db, sqlite3 *model, enum gmt_schema_part part, char *why,
+                         size_t why_bytes)
 {
     int error = 0;
     for (size_t i = 0; error == 0 && i < sizeof(naming_tables) / sizeof(naming_tables[0]); i++) {
-        error = check_table_texts(db, model, naming_tables[i], why, why_bytes);
+        if (gmt_own_schema_reads(part, naming_tables[i])) {
+            error = check_table_texts(db, model, naming_tables[i], why, why_bytes);
+        }
     }
     return error;
 }
@@ -245,182 +294,6 @@ const char *gmt_own_schema_constraint(const char **text, int *length)
     *text = at;
     *length = (int)(at - open);
     return open;
-}
-
-/* A table of which SQL looks at columns that nobody reads as values: as an operand it takes a text
- * for 0, and in a condition for what is not meant. */
-struct asked_table {
-    const char *name;
-    bool calls; /* many rows, whose values are read but for those that decide which of them count */
-};
-static const struct asked_table asked_tables[] = {
-    {"allocation", false},
-    {"api", false},
-    {"api_call", true},
-    {"capability", false},
-    {"coverage", false},
-    {"device_gap", false},
-    {"device_op", true},
-    {"fingerprint", false},
-    {"graph", false},
-    {"graph_node", false},
-    {"graph_switch", false},
-    {"host_allocation", false},
-    {"instruction", false},
-    {"kernel_counters", false},
-    {"kernel_footprint", false},
-    {"launch", true},
-    {"launch_argument", false},
-    {"launch_tensor_map", false},
-    {"loss", false},
-    {"managed_op", false},
-    {"memset", true},
-    {"overhead", false},
-    {"own_time", false},
-    {"race", false},
-    {"range", false},
-    {"step", false},
-    {"step_call", false},
-    {"step_collective", false},
-    {"step_kernel", false},
-    {"step_memory", false},
-    {"step_slowest", false},
-    {"step_time", false},
-    {"step_work", false},
-    {"sync", true},
-    {"tensor_map", false},
-    {"tensor_map_encoding", false},
-    {"transfer", true},
-};
-enum { ASKED_TABLES = sizeof(asked_tables) / sizeof(asked_tables[0]) };
-
-/* Columns of a call that decide whether it counts, and as what: SQL alone looks at them. */
-#define DECIDES "IN ('result', 'capturing', 'kind', 'direction')"
-
-/* A column in a condition. Those of calls are never NULL, which would be neither true nor false. */
-static char *operand_of(const struct asked_table *table, const char *column)
-{
-    return sqlite3_mprintf(table->calls ? "ifnull(\"%w\", '')" : "\"%w\"", column);
-}
-
-/* " WHEN a >= '' THEN 'a is no number'": texts and blobs sort behind all numbers. */
-static void add_number(sqlite3_str *cases, const struct asked_table *table, const char *column)
-{
-    char *operand = operand_of(table, column);
-    sqlite3_str_appendf(cases, " WHEN %s >= '' THEN '%q is no number'", operand, column);
-    sqlite3_free(operand);
-}
-
-/*
- * " WHEN kind <> 'kernel' AND kind NOT IN ('kernel', ...) AND ... THEN 'kind is ...'" of the words that our
- * schema allows: the first is the usual one, and found sooner so. A word that the table's own text declares
- * is one that a later recorder may have added.
- */
-static void add_word(sqlite3_str *cases, const struct asked_table *table, const char *column,
-                     const char *words, int length)
-{
-    char *operand = operand_of(table, column);
-    sqlite3_str_appendf(
-        cases,
-        " WHEN %s <> %.*s AND %s NOT IN %.*s AND NOT instr((SELECT sql FROM main.sqlite_master "
-        "WHERE type = 'table' AND name = %Q COLLATE NOCASE), quote(%s)) THEN '%q is ' || CASE "
-        "typeof(\"%w\") WHEN 'blob' THEN 'no text' ELSE 'no word of the format' END",
-        operand, (int)strcspn(words + 1, ",)"), words + 1, operand, length, words, table->name,
-        operand, column, column);
-    sqlite3_free(operand);
-}
-
-static void add_numbers(sqlite3_str *cases, sqlite3 *db, sqlite3 *model,
-                        const struct asked_table *table)
-{
-    sqlite3_stmt *columns = NULL;
-    if (sqlite3_prepare_v2(model,
-                           "SELECT name FROM pragma_table_info(?1) WHERE type IN ('INTEGER', "
-                           "'REAL') AND (NOT ?2 OR name " DECIDES ")",
-                           -1, &columns, NULL) == SQLITE_OK) {
-        (void)sqlite3_bind_text(columns, 1, table->name, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_int(columns, 2, table->calls);
-        while (sqlite3_step(columns) == SQLITE_ROW) {
-            if (gmt_trace_has_column(db, table->name, column_text(columns, 0))) {
-                add_number(cases, table, column_text(columns, 0));
-            }
-        }
-    }
-    sqlite3_finalize(columns);
-}
-
-/* Of each "(column IN (words))" of our text. */
-static void add_words(sqlite3_str *cases, sqlite3 *db, sqlite3 *model,
-                      const struct asked_table *table)
-{
-    sqlite3_stmt *column = NULL;
-    if (sqlite3_prepare_v2(model,
-                           "SELECT c.name, m.sql FROM sqlite_master m, pragma_table_info(m.name) c "
-                           "WHERE m.name = ?1 AND c.type = 'TEXT' AND (NOT ?2 OR c.name " DECIDES
-                           ")",
-                           -1, &column, NULL) == SQLITE_OK) {
-        (void)sqlite3_bind_text(column, 1, table->name, -1, SQLITE_STATIC);
-        (void)sqlite3_bind_int(column, 2, table->calls);
-    }
-    while (column != NULL && sqlite3_step(column) == SQLITE_ROW) {
-        const char *name = column_text(column, 0), *text = column_text(column, 1), *open;
-        size_t name_length = strlen(name);
-        int length;
-        while ((open = gmt_own_schema_constraint(&text, &length)) != NULL) {
-            const char *words = strchr(open + 1, '(');
-            if (words != NULL && strncmp(open + 1, name, name_length) == 0 &&
-                open[1 + name_length] == ' ' && gmt_trace_has_column(db, table->name, name)) {
-                add_word(cases, table, name, words, (int)(open + length - 1 - words));
-            }
-        }
-    }
-    sqlite3_finalize(column);
-}
-
-/* A query for what is wrong with the first such row: "a is no number". NULL: there is no such table. */
-static char *find_odd_sql(sqlite3 *db, sqlite3 *model, const struct asked_table *table)
-{
-    sqlite3_str *cases = sqlite3_str_new(db);
-    add_numbers(cases, db, model, table);
-    add_words(cases, db, model, table);
-    bool any = sqlite3_str_length(cases) > 0;
-    char *list = sqlite3_str_finish(cases);
-    char *sql = any && list != NULL
-                    ? sqlite3_mprintf("SELECT odd FROM (SELECT CASE%s END AS odd FROM main.\"%w\") "
-                                      "WHERE odd IS NOT NULL LIMIT 1",
-                                      list, table->name)
-                    : NULL;
-    sqlite3_free(list);
-    return sql;
-}
-
-/* "column is ..." */
-static void note_odd(sqlite3 *db, const char *table, const char *odd)
-{
-    char column[64];
-    size_t length = strcspn(odd, " ");
-    (void)snprintf(column, sizeof(column), "%.*s", (int)length, odd);
-    gmt_guard_note_column(db, table, column, odd + length + (odd[length] == ' '));
-}
-
-int gmt_own_schema_values(sqlite3 *db, sqlite3 *model)
-{
-    int error = 0;
-    for (size_t i = 0; error == 0 && i < ASKED_TABLES; i++) {
-        char *sql = find_odd_sql(db, model, &asked_tables[i]);
-        sqlite3_stmt *row = NULL;
-        /* Without columns there is no such table: a trace of an earlier version. */
-        int code = sql != NULL ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_DONE;
-        sqlite3_free(sql);
-        if (code == SQLITE_OK && (code = sqlite3_step(row)) == SQLITE_ROW) {
-            note_odd(db, asked_tables[i].name, column_text(row, 0));
-            error = -EBADMSG;
-        } else if (code != SQLITE_DONE) {
-            error = gmt_database_error(db);
-        }
-        sqlite3_finalize(row);
-    }
-    return error;
 }
 
 static int run(sqlite3 *db, sqlite3_str *text)
@@ -473,7 +346,7 @@ static int make_view(sqlite3 *db, const char *sql)
     return run(db, text);
 }
 
-int gmt_own_schema_views(sqlite3 *db, sqlite3 *model)
+int gmt_own_schema_views(sqlite3 *db, sqlite3 *model, enum gmt_schema_part part)
 {
     sqlite3_stmt *entry = NULL;
     int error = 0, code = SQLITE_OK;
@@ -486,9 +359,11 @@ int gmt_own_schema_views(sqlite3 *db, sqlite3 *model)
     /* One transaction: each statement would be one of its own. */
     error = gmt_database_exec(db, "SAVEPOINT own_views");
     while (error == 0 && (code = sqlite3_step(entry)) == SQLITE_ROW) {
-        error = strcmp(column_text(entry, 0), "view") == 0
-                    ? make_view(db, column_text(entry, 2))
-                    : complete_table(db, model, column_text(entry, 1));
+        if (strcmp(column_text(entry, 0), "view") == 0) {
+            error = part == GMT_SCHEMA_WHOLE ? make_view(db, column_text(entry, 2)) : 0;
+        } else if (gmt_own_schema_reads(part, column_text(entry, 1))) {
+            error = complete_table(db, model, column_text(entry, 1));
+        }
     }
     if (error == 0 && code != SQLITE_DONE) {
         error = gmt_database_error(model);

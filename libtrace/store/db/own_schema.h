@@ -10,6 +10,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Which tables of a trace are to be read. */
+enum gmt_schema_part {
+    GMT_SCHEMA_WHOLE,
+    GMT_SCHEMA_SUMS, /* of a trace of sums over steps: step, step_..., and what they are of */
+};
+
+/* Whether a table of this name is of that part. */
+bool gmt_own_schema_reads(enum gmt_schema_part part, const char *table);
+
 /* An empty database in memory with every table and view of this version; the caller's (sqlite3_close).
  * 0 or negative errno. */
 int gmt_own_schema(sqlite3 **model);
@@ -27,14 +36,15 @@ int gmt_own_schema_check(sqlite3 *db, sqlite3 *model, char *why, size_t why_byte
  * Whether the texts that many rows share (names, paths) are of a length that can be copied for each of
  * them. 0; else -EBADMSG with the reason in `why`, as above.
  */
-int gmt_own_schema_texts(sqlite3 *db, sqlite3 *model, char *why, size_t why_bytes);
+int gmt_own_schema_texts(sqlite3 *db, sqlite3 *model, enum gmt_schema_part part, char *why,
+                         size_t why_bytes);
 
 /*
  * Whether what SQL alone looks at, in sums and conditions, are numbers where numbers belong, and words
  * that our schema or the file's own knows: it would take a text for 0, and leave rows out without a word. 0; else
  * -EBADMSG, the reason is kept (gmt_guard_reason), or the error of reading.
  */
-int gmt_own_schema_values(sqlite3 *db, sqlite3 *model);
+int gmt_own_schema_values(sqlite3 *db, sqlite3 *model, enum gmt_schema_part part);
 
 /* The condition in parentheses of the next CHECK in a table's text of ours, which *text moves beyond; NULL:
  * there is none. */
@@ -44,9 +54,10 @@ const char *gmt_own_schema_constraint(const char **text, int *length);
  * Makes every view of this version for this connection only (TEMP), where it hides one of the same name
  * in the file. A table that lacks columns of this version, since an earlier one wrote it, is hidden by a
  * view that has them as NULL. Views over tables that the trace lacks are made too; using one says what is
- * missing. Whoever replaces a table by a TEMP view drops ours first. 0 or negative errno.
+ * missing. Of a part there are no views but those of its tables that lack columns. Whoever replaces a table by a TEMP view
+ * drops ours first. 0 or negative errno.
  */
-int gmt_own_schema_views(sqlite3 *db, sqlite3 *model);
+int gmt_own_schema_views(sqlite3 *db, sqlite3 *model, enum gmt_schema_part part);
 
 /* Whether the trace's own table has the column, or NULL: whether it has the table. Traces of earlier versions
  * lack some. */

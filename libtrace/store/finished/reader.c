@@ -15,6 +15,7 @@
 #include "libtrace/store/db/own_schema.h"
 #include "libtrace/store/db/traits.h"
 #include "libtrace/store/recording/recording.h"
+#include "libtrace/store/steps/steps_derive.h"
 
 #define SQLITE_HEADER "SQLite format 3"
 /* Of the file: the versions of its format for writing and for reading, 2 for a write-ahead log. */
@@ -25,6 +26,12 @@ struct complaint {
     const char *path;
     char *text;
     size_t bytes;
+};
+
+/* How a trace is to be opened. */
+struct opening {
+    unsigned flags;
+    sqlite3 *model; /* the caller's; NULL: none */
 };
 
 __attribute__((format(printf, 3, 4))) static int complain(const struct complaint *complaint,
@@ -201,27 +208,40 @@ static int check_finished(const struct complaint *complaint, sqlite3 *db, unsign
     }
 }
 
+enum gmt_schema_part gmt_trace_part(sqlite3 *db, unsigned flags)
+{
+    return (flags & GMT_TRACE_SUMS) != 0 && gmt_steps_only(db) ? GMT_SCHEMA_SUMS : GMT_SCHEMA_WHOLE;
+}
+
+static int use_schema(sqlite3 *db, sqlite3 *model, unsigned flags, char *why, size_t why_bytes)
+{
+    int error = gmt_own_schema_check(db, model, why, why_bytes);
+    if (error != 0) {
+        return error;
+    }
+    enum gmt_schema_part part = gmt_trace_part(db, flags);
+    error = gmt_own_schema_texts(db, model, part, why, why_bytes);
+    if (error == 0) {
+        error = gmt_own_schema_views(db, model, part);
+    }
+    return error == 0 && part == GMT_SCHEMA_WHOLE ? gmt_traits_complete(db) : error;
+}
+
 /* Nothing of the file is executed: its tables are plain ones, and the views are ours. */
-static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
+static int use_own_schema(const struct complaint *complaint, sqlite3 *db,
+                          const struct opening *opening)
 {
     char why[256] = "";
-    sqlite3 *model = NULL;
-    int error = gmt_own_schema(&model);
+    sqlite3 *model = opening->model;
+    int error = model == NULL ? gmt_own_schema(&model) : 0;
     if (error != 0) {
         return complain(complaint, error, "%s",
                         error == -ENOMEM ? gmt_guard_memory_reason() : strerror(-error));
     }
-    error = gmt_own_schema_check(db, model, why, sizeof(why));
-    if (error == 0) {
-        error = gmt_own_schema_texts(db, model, why, sizeof(why));
+    error = use_schema(db, model, opening->flags, why, sizeof(why));
+    if (opening->model == NULL) {
+        sqlite3_close(model);
     }
-    if (error == 0) {
-        error = gmt_own_schema_views(db, model);
-    }
-    if (error == 0) {
-        error = gmt_traits_complete(db);
-    }
-    sqlite3_close(model);
     if (error == -ETIME || error == -ENOMEM) {
         return complain(complaint, error, "%s", gmt_guard_reason(db));
     }
@@ -232,7 +252,8 @@ static int use_own_schema(const struct complaint *complaint, sqlite3 *db)
     return 0;
 }
 
-static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned flags)
+static int check_trace(const struct complaint *complaint, sqlite3 *db,
+                       const struct opening *opening)
 {
     int64_t application, version;
     /* The length first: SQLite calls a short file malformed and says no more. */
@@ -252,14 +273,15 @@ static int check_trace(const struct complaint *complaint, sqlite3 *db, unsigned 
                         "has format %lld, this gmanalyze reads formats up to %d; use a newer one",
                         (long long)version, GMT_TRACE_USER_VERSION);
     }
-    error = use_own_schema(complaint, db);
-    return error == 0 ? check_finished(complaint, db, flags) : error;
+    error = use_own_schema(complaint, db, opening);
+    return error == 0 ? check_finished(complaint, db, opening->flags) : error;
 }
 
-int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
-                   size_t message_bytes)
+int gmt_trace_open_by(const char *path, unsigned flags, sqlite3 *model, sqlite3 **db, char *message,
+                      size_t message_bytes)
 {
     struct complaint complaint = {path, message, message_bytes};
+    struct opening opening = {flags, model};
     *db = NULL;
     if (message_bytes > 0) {
         message[0] = '\0';
@@ -275,7 +297,7 @@ int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message
     } else {
         sqlite3_extended_result_codes(*db, 1);
         (void)sqlite3_busy_timeout(*db, 2000);
-        error = gmt_guard_reading(*db, file_bytes) == 0 ? check_trace(&complaint, *db, flags)
+        error = gmt_guard_reading(*db, file_bytes) == 0 ? check_trace(&complaint, *db, &opening)
                                                         : complain_sqlite(&complaint, *db);
     }
     if (error != 0) {
@@ -283,6 +305,12 @@ int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message
         *db = NULL;
     }
     return error;
+}
+
+int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
+                   size_t message_bytes)
+{
+    return gmt_trace_open_by(path, flags, NULL, db, message, message_bytes);
 }
 
 /* Takes the lock of a reader: from here on the rows are what they are now. 0 or a negative errno. */
@@ -299,7 +327,7 @@ static int make_views(sqlite3 *db)
     sqlite3 *model = NULL;
     int error = gmt_own_schema(&model);
     if (error == 0) {
-        error = gmt_own_schema_views(db, model);
+        error = gmt_own_schema_views(db, model, GMT_SCHEMA_WHOLE);
     }
     sqlite3_close(model);
     return error;

@@ -10,9 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/store/db/own_schema.h"
+
 /* Open also a trace whose recording was never finished (meta complete = 0): its rows are right but
  * not joined, symbolized or indexed. */
 #define GMT_TRACE_ALLOW_INCOMPLETE 0x1u
+/* Only sums over steps are to be read: of a trace that has nothing else, other tables are not looked at, and there are no views. */
+#define GMT_TRACE_SUMS 0x2u
 
 /* Open `path` read-only. On success *db is the caller's (sqlite3_close) and 0 is returned. On
  * failure *db is NULL, `message` holds one line without a newline that says what to do, and the
@@ -29,6 +33,13 @@
  *   other             as the system said */
 int gmt_trace_open(const char *path, unsigned flags, sqlite3 **db, char *message,
                    size_t message_bytes);
+
+/* The same with a schema that the caller has (gmt_own_schema), for many traces one after another; NULL: there is none yet. */
+int gmt_trace_open_by(const char *path, unsigned flags, sqlite3 *model, sqlite3 **db, char *message,
+                      size_t message_bytes);
+
+/* What of the trace is read by whoever opened it with these flags. */
+enum gmt_schema_part gmt_trace_part(sqlite3 *db, unsigned flags);
 
 /* Bytes of the file by its number of pages; 0: not known. */
 int64_t gmt_trace_bytes(sqlite3 *db);
