@@ -52,7 +52,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 /* Says what is wrong with a folder. 0 stays 0. */
 static int complain(const char *folder, int rc)
 {
-    if (rc != 0) {
+    if (rc != 0 && rc != -ECANCELED) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", folder,
                 rc == -ENOENT    ? "there is no trace in it: no file whose name ends in .db"
                 : rc == -ENOTDIR ? strerror(ENOTDIR)
@@ -70,6 +70,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
     }
     if (rc == 0) {
         rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_imbalance_find(&view->memory, &view->fleet);
     }
     return complain(view->folder, rc == 0 && arena->failed ? -ENOMEM : rc);
 }

@@ -14,10 +14,13 @@
 #include <unistd.h>
 
 #include "analyzer/base/exit_codes.h"
+#include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/rank_stream.h"
 #include "analyzer/fleet/read.h"
 #include "analyzer/trace/open.h"
 #include "libtrace/store/db/guard.h"
+#include "libtrace/store/db/own_schema.h"
+#include "libtrace/store/finished/reader.h"
 #include "libtrace/store/steps/steps_derive.h"
 
 /* Folders inside of folders. */
@@ -75,13 +78,14 @@ static int list(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *a
 /* ---- one of them ------------------------------------------------------------------------------ */
 
 /* In a process of its own. */
-static int read_one(const char *trace, FILE *to)
+static int read_one(const char *trace, sqlite3 *model, FILE *to)
 {
     struct gmt_arena arena = {0};
     struct gmt_fleet_rank rank = {.trace = trace};
     sqlite3 *db = NULL;
     char message[4096];
-    int rc = gmt_open_trace(trace, &db, message, sizeof(message));
+    const struct gmt_open_how how = {.flags = GMT_TRACE_SUMS, .model = model};
+    int rc = gmt_open_trace_how(trace, &how, &db, message, sizeof(message));
 
     if (rc != 0) {
         /* The message begins with the file's name, which the rank has. */
@@ -90,7 +94,7 @@ static int read_one(const char *trace, FILE *to)
 
         rank.trouble = gmt_arena_copy(&arena, message + (named ? name + 2 : 0));
     } else {
-        rc = gmt_steps_derive(db, ""); /* of a trace that has its calls */
+        rc = gmt_steps_only(db) ? 0 : gmt_steps_derive(db, "");
         if (rc == 0) {
             rc = gmt_fleet_read(&rank, db, &arena);
         }
@@ -108,7 +112,7 @@ static int read_one(const char *trace, FILE *to)
     return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-static void start(struct rank_reader *reader, const char *trace)
+static void start(struct rank_reader *reader, const char *trace, sqlite3 *model)
 {
     pid_t parent = getpid();
     int ends[2];
@@ -124,7 +128,7 @@ static void start(struct rank_reader *reader, const char *trace)
         FILE *to = fdopen(ends[1], "w");
         bool orphan = prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
 
-        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, to));
+        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, model, to));
     }
     close(ends[1]);
     reader->from = reader->pid > 0 ? fdopen(ends[0], "r") : NULL;
@@ -144,6 +148,7 @@ static int finish(struct rank_reader *reader, struct gmt_fleet_rank *rank, struc
     }
     while (reader->pid > 0 && waitpid(reader->pid, &status, 0) < 0 && errno == EINTR) {
     }
+    rank->trace = trace;
     if (rc != 0) {
         *rank = (struct gmt_fleet_rank){.trace = trace};
         rank->trouble = reader->pid > 0 && WIFSIGNALED(status)
@@ -194,24 +199,27 @@ void gmt_fleet_settle(struct gmt_fleet *fleet)
     }
 }
 
-int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+static int read_traces(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t ahead = processors > 0 ? (size_t)processors : 1;
-    struct rank_reader *readers = NULL;
-
-    *fleet = (struct gmt_fleet){0};
+    sqlite3 *model = NULL;
     int rc = list(fleet, folder, arena);
+
     if (rc != 0) {
         return rc;
     }
-    readers = calloc(fleet->count, sizeof(*readers));
-    if (readers == NULL) {
-        return -ENOMEM;
+    /* Made once: each process has it from this one, and making it takes longer than reading a trace of sums. */
+    rc = gmt_own_schema(&model);
+    struct rank_reader *readers = calloc(fleet->count, sizeof(*readers));
+    if (rc != 0 || readers == NULL) {
+        sqlite3_close(model);
+        free(readers);
+        return rc != 0 ? rc : -ENOMEM;
     }
     for (size_t r = 0; r < fleet->count + ahead; r++) {
         if (r < fleet->count) {
-            start(&readers[r], fleet->ranks[r].trace);
+            start(&readers[r], fleet->ranks[r].trace, model);
         }
         if (r >= ahead) {
             int result = finish(&readers[r - ahead], &fleet->ranks[r - ahead], arena);
@@ -220,7 +228,20 @@ int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gm
         }
     }
     free(readers);
+    sqlite3_close(model);
+    return rc;
+}
+
+int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+{
+    *fleet = (struct gmt_fleet){0};
+    int rc = gmt_fleet_is_parquet(folder) ? gmt_fleet_read_parquet(fleet, folder, arena)
+                                          : read_traces(fleet, folder, arena);
+
+    if (rc != 0) {
+        return rc;
+    }
     qsort(fleet->ranks, fleet->count, sizeof(*fleet->ranks), by_number);
     gmt_fleet_settle(fleet);
-    return rc;
+    return fleet->count == 0 ? -ENOENT : 0;
 }

@@ -9,7 +9,8 @@
 /*
  * Reads every NAME.db in the folder and in those inside of it, each in a process of its own, several at a time: a damaged
  * trace costs only itself, and becomes a rank with trouble. Ranks come in the order of their numbers. What is no trace
- * at all is a rank, too. Everything is the arena's. 0 or negative errno; -ENOENT: there is no NAME.db.
+ * at all is a rank, too. A folder with the table `trace` is one of Parquet files (folder_parquet.h), and nothing else is read in it. Everything is the
+ * arena's. 0 or negative errno; -ENOENT: there is no NAME.db; -ECANCELED: said on stderr.
  */
 int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena);
 

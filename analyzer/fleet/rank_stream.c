@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* rank, host, trouble, remark, traits */
-enum { STRINGS = 4 + GMT_FLEET_TRAITS, STRING_MOST = 1 << 20 };
+/* trace, rank, host, trouble, remark, traits */
+enum { STRINGS = 5 + GMT_FLEET_TRAITS, STRING_MOST = 1 << 20 };
 #define MAGIC UINT64_C(0x4b4e415254454c46)
 #define STEPS_MOST 10000000
 #define COLLECTIVES_MOST 100000
@@ -22,6 +22,7 @@ static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS
 {
     size_t n = 0;
 
+    strings[n++] = &rank->trace;
     strings[n++] = &rank->rank;
     strings[n++] = &rank->host;
     strings[n++] = &rank->trouble;

@@ -10,7 +10,7 @@
 
 /* 0 or -EIO. */
 int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out);
-/* All but rank->trace, as it was sent by this program; of the arena. 0, -EIO: it is not whole, or -ENOMEM. */
+/* As it was sent by this program; of the arena. 0, -EIO: it is not whole, or -ENOMEM. */
 int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_arena *arena);
 
 #endif

@@ -8,12 +8,8 @@
 #include "analyzer/fleet/fleet.h"
 #include "libtrace/base/arena.h"
 
-/* More collectives of a rank show no more of its clock: those of every n-th step are taken. */
-#define GMT_FLEET_COLLECTIVES_MOST 4096
-
 /*
- * Reads the trace's tables of steps. Steps are numbered from 0 without slices, where it has others: a slice comes of a
- * pause, which other ranks need not have. What cannot be compared becomes rank->trouble. Everything is the arena's. 0 or
+ * Reads the trace's tables of steps (rank_sums.h). What cannot be compared becomes rank->trouble. Everything is the arena's. 0 or
  * negative errno: -EIO where rows cannot be read, the reason is in gmt_guard_reason.
  */
 int gmt_fleet_read(struct gmt_fleet_rank *rank, sqlite3 *db, struct gmt_arena *arena);

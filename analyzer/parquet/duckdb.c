@@ -29,7 +29,8 @@ int gmt_duckdb_load(struct gmt_duckdb *duckdb, char *message, size_t bytes)
     if (library == NULL) {
         const char *why = dlerror();
 
-        snprintf(message, bytes, "Parquet is written by DuckDB's C library: %s; " HOW_TO_GET,
+        snprintf(message, bytes,
+                 "Parquet is written and read by DuckDB's C library: %s; " HOW_TO_GET,
                  why != NULL ? why : file);
         return -ENOENT;
     }

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Larger than the library's, of which nothing is looked at here. */
+/* Larger than the library's, of which nothing is looked at here. Where it is a parameter, it is passed in memory, and the library
+ * looks at the beginning of it. */
 struct gmt_duckdb_result {
     uint64_t words[32];
 };
@@ -17,6 +18,19 @@ enum gmt_duckdb_type {
     GMT_DUCKDB_DOUBLE = 11,
     GMT_DUCKDB_VARCHAR = 17,
     GMT_DUCKDB_BLOB = 18
+};
+
+/* A text in a vector: of up to 12 bytes it is here. */
+union gmt_duckdb_text {
+    struct {
+        uint32_t bytes;
+        char text[12];
+    } here;
+    struct {
+        uint32_t bytes;
+        char prefix[4];
+        const char *text;
+    } there;
 };
 
 struct gmt_duckdb {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gmtrace-parquet [--run NAME] DIR TRACE...: what gmanalyze export --to parquet starts, which has checked the line. */
+/* gmtrace-parquet [--run NAME] DIR TRACE...: what gmanalyze export --to parquet starts, which has checked the line; --fleet DIR: what
+ * gmanalyze fleet starts for such a folder. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 
 #include "analyzer/base/exit_codes.h"
 #include "analyzer/parquet/place.h"
+#include "analyzer/parquet/read_ranks.h"
 #include "analyzer/parquet/trace_files.h"
 #include "libtrace/base/printable.h"
 
@@ -41,6 +43,22 @@ static int export_apart(const struct gmt_duckdb *duckdb, const char *trace, cons
     return GMT_EXIT_UNREADABLE;
 }
 
+/* The ranks of a folder, for gmanalyze, which reads standard output. */
+static int send_ranks(const char *folder)
+{
+    struct gmt_duckdb duckdb;
+    char message[1024];
+    int rc = gmt_duckdb_load(&duckdb, message, sizeof(message));
+
+    if (rc == 0) {
+        rc = gmt_parquet_read_ranks(&duckdb, folder, stdout, message, sizeof(message));
+    }
+    if (rc != 0) {
+        gmt_say(stderr, "gmanalyze: %s: %s\n", folder, message);
+    }
+    return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+}
+
 int main(int argc, char **argv)
 {
     const char *run = NULL;
@@ -50,6 +68,9 @@ int main(int argc, char **argv)
 
     /* A file that would exceed the limit (ulimit -f) is a failure to be explained, not an end. */
     (void)signal(SIGXFSZ, SIG_IGN);
+    if (argc == 3 && strcmp(argv[1], "--fleet") == 0) {
+        return send_ranks(argv[2]);
+    }
     if (argc > 2 && strcmp(argv[1], "--run") == 0) {
         run = argv[2];
         at = 3;

@@ -95,6 +95,8 @@ static void write_rank(const struct gmt_fleet_rank *rank, int number, const char
                     (int)step + 1, rank->collectives[i].position, end - 1000, end));
         }
     }
+    /* As a recorder does when all rows are in. */
+    insert(db, sqlite3_mprintf("%s", gmt_indexes_sql));
     insert(db, sqlite3_mprintf("COMMIT"));
     gmt_database_close(db);
 }

@@ -80,6 +80,22 @@ static json_t *of_spread(const struct gmt_fleet_view *view)
     return json;
 }
 
+static json_t *of_memory(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_imbalance *memory = &view->memory;
+
+    if (memory->ranks == 0) {
+        return json_null();
+    }
+    const struct gmt_fleet_rank *least = &view->fleet.ranks[memory->least_rank];
+    const struct gmt_fleet_rank *most = &view->fleet.ranks[memory->most_rank];
+    return json_pack("{so, so, so, so, so, so, so}", "ranks", gmt_json_integer(memory->ranks),
+                     "least_bytes", number_or_null(memory->least), "least_rank",
+                     gmt_json_text(least->rank), "median_bytes", number_or_null(memory->median),
+                     "most_bytes", number_or_null(memory->most), "most_rank",
+                     gmt_json_text(most->rank), "most_trace", gmt_json_text(most->trace));
+}
+
 static json_t *of_changes(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_changes *changes = &view->changes;
@@ -153,6 +169,7 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     json_object_set_new(root, "false_alarms", gmt_json_number(result->false_alarms));
     json_object_set_new(root, "odd", odd);
     json_object_set_new(root, "spread", of_spread(view));
+    json_object_set_new(root, "memory", of_memory(view));
     json_object_set_new(root, "against", of_changes(view));
     json_object_set_new(root, "ranks", ranks);
     /* With a part missing it would look whole. */

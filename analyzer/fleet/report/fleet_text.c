@@ -181,6 +181,25 @@ static void print_spread(const struct gmt_fleet_view *view)
     }
 }
 
+static void print_memory(const struct gmt_fleet_view *view)
+{
+    const struct gmt_fleet_imbalance *memory = &view->memory;
+    char least[GMT_FORMAT_BYTES], median[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+
+    if (memory->ranks < 2) {
+        return;
+    }
+    const struct gmt_fleet_rank *rank = &view->fleet.ranks[memory->most_rank];
+    begin_section();
+    gmt_say(
+        stdout,
+        "Device memory: peaks of %zu ranks are %s to %s, median %s; rank %s on %s has most, %.2f "
+        "times the median\n",
+        memory->ranks, gmt_format_bytes(least, memory->least), gmt_format_bytes(most, memory->most),
+        gmt_format_bytes(median, memory->median), name_of(rank),
+        rank->host != NULL ? rank->host : "an unknown host", memory->most / memory->median);
+}
+
 static void print_changes(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_changes *changes = &view->changes;
@@ -270,6 +289,7 @@ void gmt_fleet_text(const struct gmt_fleet_view *view)
     print_head(view);
     print_all_odd(view);
     print_spread(view);
+    print_memory(view);
     print_changes(view);
     print_clocks(view);
     print_left_out(view);

@@ -6,12 +6,14 @@
 #include "analyzer/fleet/against.h"
 #include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/detect.h"
+#include "analyzer/fleet/imbalance.h"
 
 struct gmt_fleet_view {
     const char *folder;
     struct gmt_fleet fleet;
     struct gmt_fleet_clocks clocks;
     struct gmt_fleet_result result;
+    struct gmt_fleet_imbalance memory;
     const char *against; /* folder of an earlier run; NULL: none */
     struct gmt_fleet_changes changes;
     size_t top; /* odd ranks, and ranks that are not compared, that are shown in text; 0: all */
