@@ -64,6 +64,24 @@ Test(sampling, a_long_kernel_is_counted_by_the_range_profiler_at_once)
     cr_expect_eq(launch(&classes[0], 40 * MS, MS), GMT_GROUP_SASS, "whatever the phase");
 }
 
+Test(sampling, a_long_kernel_is_counted_by_its_instructions_where_sessions_take_long)
+{
+    static const struct {
+        uint64_t session_ns;
+        enum gmt_counter_group counted;
+    } machines[] = {{20 * MS, GMT_GROUP_PATCHED}, {200 * MS, GMT_GROUP_SASS}};
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t session_ns = machines[i].session_ns;
+        memset(classes, 0, sizeof(classes));
+        session = GMT_GROUP_NONE;
+        begin(2000 * MS, 0.05);
+        kernel_ns[1] = 2 * MS;
+        (void)launch(&classes[0], session_ns, MS);
+        cr_expect_eq(launch(&classes[1], session_ns, 3 * MS), GMT_GROUP_HARDWARE);
+        cr_expect_eq(launch(&classes[1], session_ns, 150 * MS), machines[i].counted);
+    }
+}
+
 Test(sampling, without_counts_of_instructions_the_range_profiler_counts_all)
 {
     begin_with(1000 * MS, 0.05, GMT_INSTRUCTIONS_NONE);
@@ -180,13 +198,12 @@ Test(sampling, the_budget_is_never_exceeded_by_more_than_one_launch)
     cr_expect(sampling.spent_ns > 0 && sampling.spent_ns <= 110 * MS);
 }
 
-Test(sampling, half_of_the_start_is_kept_for_classes_without_a_sample)
+Test(sampling, three_quarters_of_the_start_are_kept_for_classes_without_a_sample)
 {
     begin(200 * MS, 0.0);
     gmt_sampling_offer(&sampling, GMT_GROUP_PATCHED, false);
     gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
     cr_expect_eq(launch(&classes[0], 60 * MS, MS), GMT_GROUP_HARDWARE);
-    gmt_sampling_charge(&sampling, 60 * MS);
     cr_expect_eq(launch(&classes[0], 60 * MS, MS), GMT_GROUP_NONE);
     cr_expect_eq(launch(&classes[1], 60 * MS, MS), GMT_GROUP_HARDWARE);
 }

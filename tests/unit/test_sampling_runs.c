@@ -1,150 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What share of the GPU time of whole runs is measured completely: launches of many classes in the order in which programs make
- * them, with what CUPTI takes for them on an H200 (docs/cupti-notes.md), on a clock of the test's own.
- */
+/* What share of the GPU time of whole runs is measured completely: launches of many classes in the order in which programs make
+ * them (sampling_process.h). */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "libtrace/cupti/measure/sampling.h"
-#include "libtrace/record/clock.h"
-
-#define US UINT64_C(1000)
-#define MS UINT64_C(1000000)
-enum { CLASSES = 256 };
-
-static uint64_t clock_ns; /* 0: the machine's */
-
-int clock_gettime(clockid_t id, struct timespec *now)
-{
-    if (clock_ns == 0) {
-        return (int)syscall(SYS_clock_gettime, id, now);
-    }
-    *now = (struct timespec){(time_t)(clock_ns / 1000000000), (long)(clock_ns % 1000000000)};
-    return 0;
-}
-
-/* ---- a process that is measured ------------------------------------------------------------------ */
-
-static struct gmt_sampling sampling;
-static struct gmt_collector_class classes[CLASSES];
-static uint64_t kernel_ns[CLASSES];
-static double device_ns[CLASSES]; /* taken so far */
-static unsigned sessions;
-static uint32_t session; /* the group of the one that runs */
-static bool repeats;     /* first launches may be repeated */
-static uint64_t sass_ns; /* what counting a launch takes by itself: more where modules are big */
-
-static void begin(bool repeated, uint64_t counting_ns)
-{
-    struct gmt_collector_config config = {.counters = true,
-                                          .timestamps = true,
-                                          .instructions = GMT_INSTRUCTIONS_ACCESSES,
-                                          .overhead_share = 0.05,
-                                          .overhead_start_ns = 1000 * MS,
-                                          .samples_per_class = 3};
-    clock_ns = 1000 * MS;
-    repeats = repeated;
-    sass_ns = counting_ns;
-    gmt_sampling_init(&sampling, &config, clock_ns);
-}
-
-static void end_idle_session(void)
-{
-    if (session != GMT_GROUP_NONE &&
-        clock_ns > atomic_load(&sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
-        session = GMT_GROUP_NONE;
-        gmt_sampling_charge(&sampling, 20 * MS);
-        clock_ns += 20 * MS;
-    }
-}
-
-/* As make_ready in measure.c. */
-static bool ready(struct gmt_collector_class *cls, enum gmt_counter_group group)
-{
-    bool runs = group == GMT_GROUP_SASS || session == group;
-    uint64_t expected_ns = runs ? 0 : sessions == 0 ? 500 * MS : sampling.session_cost_ns;
-    if (!gmt_sampling_may(&sampling, cls, group, expected_ns, clock_ns)) {
-        return false;
-    }
-    if (!runs) {
-        uint64_t took_ns = sessions == 0 ? 350 * MS : 170 * MS;
-        clock_ns += took_ns;
-        gmt_sampling_charge_session(&sampling, took_ns, sessions != 0);
-        gmt_sampling_enter(&sampling, group, clock_ns);
-        session = group;
-        sessions++;
-    }
-    return true;
-}
-
-static void measure(unsigned number, enum gmt_counter_group group)
-{
-    static const uint64_t times[GMT_GROUPS] = {[GMT_GROUP_HARDWARE] = 1,
-                                               [GMT_GROUP_PATCHED] = 20,
-                                               [GMT_GROUP_SPILL] = 1,
-                                               [GMT_GROUP_SASS] = 60};
-    uint64_t cost_ns = times[group] * kernel_ns[number] + (group == GMT_GROUP_SASS      ? sass_ns
-                                                           : group == GMT_GROUP_PATCHED ? 100 * US
-                                                                                        : MS);
-    clock_ns += cost_ns;
-    if (group == GMT_GROUP_HARDWARE) {
-        gmt_sampling_timed(&sampling, &classes[number], 800 * US + kernel_ns[number]);
-    }
-    gmt_sampling_charge_launch(&sampling, &classes[number], group, cost_ns);
-    gmt_sampling_measured(&sampling, &classes[number], group, clock_ns);
-}
-
-/* As preload/repeat does it. False: the launch is made once. */
-static bool repeated(unsigned number)
-{
-    struct gmt_collector_class *cls = &classes[number];
-    const uint64_t copies_ns = 300 * US;
-    enum gmt_counter_group group = gmt_sampling_first_lacked(&sampling, cls);
-    if (!repeats || gmt_sampling_repeats(&sampling, cls, 0, 0, clock_ns) == 0 ||
-        group == GMT_GROUP_NONE || !ready(cls, group)) {
-        return false;
-    }
-    clock_ns += copies_ns + kernel_ns[number];
-    gmt_sampling_charge(&sampling, copies_ns + kernel_ns[number]);
-    for (unsigned turn = 0; turn < 3; turn++) {
-        bool more = gmt_sampling_repeats(&sampling, cls, kernel_ns[number], copies_ns, clock_ns) !=
-                    0;
-        group = more ? gmt_sampling_pick(&sampling, cls) : GMT_GROUP_NONE;
-        if (group == GMT_GROUP_NONE || !ready(cls, group)) {
-            break;
-        }
-        measure(number, group);
-    }
-    return true;
-}
-
-static void launch(unsigned number)
-{
-    struct gmt_collector_class *cls = &classes[number];
-    cls->kernel_name = "kernel";
-    device_ns[number] += (double)kernel_ns[number];
-    clock_ns += 5 * US;
-    end_idle_session();
-    enum gmt_counter_group group = gmt_sampling_want(&sampling, cls);
-    if (repeated(number)) {
-        return;
-    }
-    if (group != GMT_GROUP_NONE && ready(cls, group)) {
-        measure(number, group);
-    } else {
-        clock_ns += kernel_ns[number];
-    }
-}
-
-static void wait_ms(uint64_t ms)
-{
-    clock_ns += ms * MS;
-}
+#include "sampling_process.h"
 
 /* Of `count` classes from `first` on: between the two times, in us, evenly by order of magnitude, in no order. */
 static void kernels(unsigned first, unsigned count, double least_us, double most_us)
@@ -167,17 +27,9 @@ static void steps(unsigned count, unsigned first, unsigned class_count)
 /* Percent of the device time that is of classes with both kinds of counters. */
 static double complete(void)
 {
-    double all = 0, of_complete = 0;
-    for (unsigned i = 0; i < CLASSES; i++) {
-        const struct gmt_collector_class *cls = &classes[i];
-        bool counted = gmt_sampling_count(cls, GMT_GROUP_SASS) != 0 ||
-                       gmt_sampling_count(cls, GMT_GROUP_PATCHED) != 0;
-        all += device_ns[i];
-        of_complete += counted && gmt_sampling_count(cls, GMT_GROUP_HARDWARE) != 0 ? device_ns[i]
-                                                                                   : 0;
-    }
+    double share = complete_of(0);
     clock_ns = 0;
-    return 100 * of_complete / all;
+    return share;
 }
 
 /* ---- programs ------------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ static const struct {
  * are. In their first step nearly all classes look as if they were launched once. */
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
+#define MOST_ONCE 16u /* classes of a program that is taken for one that launches each once */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -61,6 +62,16 @@ static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_colle
     bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
     uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
     return known_ns != 0 ? known_ns : fixed_ns(s, group) + times * kernel_ns;
+}
+
+/* Of the change back half is counted: other long kernels may need the session, too. None is counted while it runs. */
+bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t more = expected[GMT_GROUP_SASS].times - expected[GMT_GROUP_PATCHED].times;
+    bool runs = atomic_load_explicit(&s->phase, memory_order_relaxed) == GMT_GROUP_PATCHED;
+    return kernel_ns > GMT_SAMPLING_LONG_NS &&
+           (runs || more * kernel_ns > s->session_cost_ns + s->session_cost_ns / 2);
 }
 
 uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,
@@ -143,13 +154,14 @@ static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_cl
            own_ns >= LEAST_SHARE * s->total_ns;
 }
 
-/* At its first launch, in a program most of whose classes were launched once so far. `kernel_ns`: 0 = not known. */
+/* At its first launch, in a program most of whose classes were launched once so far, and that are few: one with many is in the
+ * first step of a loop, or tries kernels. `kernel_ns`: 0 = not known. */
 static bool is_probably_launched_once(const struct gmt_sampling *s,
                                       const struct gmt_collector_class *cls, uint64_t kernel_ns)
 {
     unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
     double least_ns = LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
-    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 &&
+    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 && others <= MOST_ONCE &&
            2 * (once - (once != 0)) >= others - (others != 0) &&
            (kernel_ns == 0 || (double)kernel_ns >= least_ns);
 }
@@ -207,7 +219,7 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     bool first = is_first(cls, group);
     bool waits = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
     if (!first) {
-        needed_ns += s->start_allowance_ns / 2; /* kept for classes that have no sample */
+        needed_ns += s->start_allowance_ns / 4 * 3; /* kept for classes that have no sample */
     }
     if (waits && at_stake_ns(s, cls) < at_stake_ns(s, s->waits.cls)) {
         needed_ns += s->waits.cost_ns;

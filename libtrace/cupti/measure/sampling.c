@@ -86,7 +86,7 @@ static bool counts_by(const struct gmt_sampling *s, const struct gmt_collector_c
     bool sass = can_count(s, GMT_GROUP_SASS) && !atomic_load(&s->sass_paused) &&
                 atomic_load(&cls->no_cubin) == 0;
     bool range = can_count(s, GMT_GROUP_PATCHED) && atomic_load(&cls->suspected) == 0 &&
-                 (!sass || gmt_sampling_kernel_ns(s, cls) > GMT_SAMPLING_LONG_NS);
+                 (!sass || gmt_sampling_is_long(s, cls));
     if (group == GMT_GROUP_PATCHED) {
         return range;
     }
@@ -223,7 +223,7 @@ static bool moves_at_once(const struct gmt_sampling *s, const struct gmt_collect
     if (!first || group == GMT_GROUP_SPILL) {
         return false;
     }
-    return (counts && gmt_sampling_kernel_ns(s, cls) > GMT_SAMPLING_LONG_NS) ||
+    return (counts && gmt_sampling_is_long(s, cls)) ||
            atomic_load_explicit(&s->spent_ns, memory_order_relaxed) < s->start_allowance_ns / 2;
 }
 

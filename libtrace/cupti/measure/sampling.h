@@ -7,7 +7,7 @@
  *   SASS     single instructions, whose sums are the counters. Any launch can have it, for a session of
  *            the range profiler may go on beside it.
  *   PATCHED  the same counters by the range profiler: for kernels that run so long that it is cheaper
- *            although the session has to change twice (GMT_SAMPLING_LONG_NS), and where SASS is not to be had.
+ *            although the session has to change twice (gmt_sampling_is_long), and where SASS is not to be had.
  * Then the other samples of HARDWARE, then SPILL.
  *
  * HARDWARE, PATCHED and SPILL have sessions; the group of the one that runs is the phase. A class that has
@@ -16,7 +16,7 @@
  * moved).
  *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
- * the classes that take most of the device's time: half of start_ns is kept for classes that have no sample
+ * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
  * of the group, and where one of them has to wait for its turn, those with less time at stake leave it room.
  *
  * gmt_sampling_want may be called by any thread; everything else by whoever holds the collector's
@@ -42,10 +42,10 @@
 #define GMT_SAMPLING_RANGE_NS UINT64_C(1000000)
 #define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
 
-/* A kernel that takes longer is counted by the range profiler. Per launch that takes about a third of what
+/* A kernel that takes longer may be counted by the range profiler. Per launch that takes about a third of what
  * SASS takes (7 to 30 times the kernel for global memory against 35 to 110 times with the sets of metrics in
- * docs/cupti-notes.md, "What counting one launch costs"), and some 60 ms to change the session and back: at
- * 1 ms both cost the same. */
+ * docs/cupti-notes.md, "What counting one launch costs"), and the session has to change and change back: 60 ms where that is
+ * quick, and 340 ms elsewhere (gmt_sampling_is_long). */
 #define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
 
 struct gmt_sampling {
@@ -179,6 +179,9 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
 
 /* A range of HARDWARE took `ns` from its begin, when the device was idle, to its end. */
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns);
+
+/* Is it cheaper to count `cls` by the range profiler, by what changes of the session have taken so far? */
+bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls);
 
 /* What a launch takes by itself, about; 0 = not known. */
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
