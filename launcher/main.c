@@ -16,6 +16,7 @@
 #include "libtrace/record/option_limits.h"
 #include "libtrace/record/ring_limits.h"
 #include "libtrace/settings/dump_on.h"
+#include "libtrace/settings/labels.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
 __attribute__((visibility("default"))) const char *argp_program_version = "gmtrace " GMT_VERSION;
@@ -92,6 +93,9 @@ static bool fits(int key, const char *metavar, const char *value)
     if (key == KEY_dump_on) {
         return gmt_dump_on_read(value, step) == 0;
     }
+    if (key == KEY_label) {
+        return value[0] != '\0' && gmt_labels_check(value) == 0;
+    }
     const struct limits *limit = limits_of(key);
     size_t length = strlen(value);
     if (limit != NULL) {
@@ -131,13 +135,15 @@ static _Noreturn void refuse(struct argp_state *state, const struct argp_option 
     exit(GMT_EXIT_FAILED);
 }
 
-/* Folders add up; those of the environment come last. */
+/* Folders and labels add up; those of the environment come last. */
 static error_t put_variable(int key, const char *variable, const char *value)
 {
     char list[4096];
     const char *before = getenv(variable);
-    if (key == KEY_debug_dir && before != NULL && before[0] != '\0') {
-        if ((size_t)snprintf(list, sizeof(list), "%s:%s", value, before) >= sizeof(list)) {
+    char between = key == KEY_debug_dir ? ':' : key == KEY_label ? ',' : '\0';
+    if (between != '\0' && before != NULL && before[0] != '\0') {
+        if ((size_t)snprintf(list, sizeof(list), "%s%c%s", value, between, before) >=
+            sizeof(list)) {
             return E2BIG;
         }
         value = list;

@@ -85,7 +85,7 @@ static void write_names(void)
 
 static void write_process(void)
 {
-    char cwd[PATH_MAX] = "", host[256] = "", command[8192], options[1024];
+    char cwd[PATH_MAX] = "", host[256] = "", command[8192], options[2048];
     unsigned ranks;
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);

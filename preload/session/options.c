@@ -13,6 +13,7 @@
 #include "libtrace/record/ring_limits.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/settings/dump_on.h"
+#include "libtrace/settings/labels.h"
 
 struct gmt_options gmt_options;
 static char complaints[512];
@@ -153,6 +154,15 @@ static void load_live(void)
     }
 }
 
+/* They are kept among the options (gmt_options_describe); what they mean is known to those who read the trace. */
+static void check_labels(void)
+{
+    const char *variable;
+    if (gmt_labels_check(value_of("label", &variable)) != 0) {
+        complain("bad value in", variable);
+    }
+}
+
 static void load_overhead(void)
 {
     const char *given = getenv("GMTRACE_OVERHEAD");
@@ -236,6 +246,7 @@ void gmt_options_load(void)
     gmt_options.counter_budget = budget_of("counter_budget");
     gmt_options.counter_samples = (unsigned)number_of("counter_samples");
     gmt_options.hold_limit_ns = (uint64_t)number_of("hold_limit") * UINT64_C(1000000);
+    check_labels();
     load_overhead();
     load_fingerprints();
     load_ring();
@@ -257,9 +268,11 @@ void gmt_options_describe(char *text, size_t bytes)
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < ROWS && used < bytes; i++) {
-        const char *variable;
+        const char *variable, *value = value_of(rows[i].field, &variable);
+        /* One that is refused could read as another option. */
+        bool is_refused = strcmp(rows[i].field, "label") == 0 && gmt_labels_check(value) != 0;
         int more = snprintf(text + used, bytes - used, "%s%s=%s", i != 0 ? ";" : "", rows[i].field,
-                            value_of(rows[i].field, &variable));
+                            is_refused ? "" : value);
         used += more > 0 ? (size_t)more : 0;
     }
 }

@@ -5,12 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/settings/labels.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/names.h"
 #include "libtrace/store/db/traits.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
 #define GMT_ARGUMENT_SEPARATOR '\x1f'
+
+/* Of the options; what option --label would have refused is not kept. */
+static int store_labels(struct gmt_ingest *ingest, struct gmt_record_text options)
+{
+    size_t length = 0;
+    char *text = options.bytes > 0 ? strndup(options.data, (size_t)options.bytes) : strdup("");
+    const char *value = text != NULL ? gmt_recorded_option(text, "label", &length) : NULL;
+    char *labels = value != NULL && length > 0 ? strndup(value, length) : NULL;
+    int error = text == NULL || (labels == NULL && length > 0) ? -ENOMEM : 0;
+    if (labels != NULL && gmt_labels_check(labels) == 0) {
+        struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_LABELS);
+        gmt_put_text(&row, (struct gmt_record_text){labels, (int)length});
+        error = gmt_ingest_step(&row);
+    }
+    free(labels);
+    free(text);
+    return error;
+}
 
 int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
@@ -41,7 +60,7 @@ int gmt_ingest_process(struct gmt_ingest *ingest, const struct gmt_spool_record 
     int error = gmt_ingest_step(&row);
     free(command);
     ingest->process_seen = true;
-    return error;
+    return error == 0 ? store_labels(ingest, options) : error;
 }
 
 int gmt_ingest_thread(struct gmt_ingest *ingest, const struct gmt_spool_record *record)

@@ -5,24 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/settings/labels.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/symbols/debug_files.h"
 #include "libtrace/store/symbols/symbol_store.h"
-
-/* Value of debug_dir in "collect=light;debug_dir=/a:/b;...": up to the next option. NULL: none. */
-static const char *find_option(const char *options, size_t *length)
-{
-    static const char name[] = "debug_dir=";
-    for (const char *at = options; at != NULL; at = strchr(at, ';')) {
-        at += *at == ';';
-        if (strncmp(at, name, sizeof(name) - 1) == 0) {
-            at += sizeof(name) - 1;
-            *length = strcspn(at, ";");
-            return at;
-        }
-    }
-    return NULL;
-}
 
 static int add_dir(struct gmt_debug_dirs *dirs, const char *cwd, const char *dir, size_t length)
 {
@@ -52,7 +38,8 @@ int gmt_symbol_dirs_read(sqlite3 *db, struct gmt_debug_dirs *dirs)
     }
     if (sqlite3_step(row) == SQLITE_ROW) {
         size_t length = 0;
-        const char *at = find_option((const char *)sqlite3_column_text(row, 0), &length);
+        const char *at = gmt_recorded_option((const char *)sqlite3_column_text(row, 0), "debug_dir",
+                                             &length);
         const char *end = at != NULL ? at + length : NULL;
         while (error == 0 && at < end) {
             size_t part = strcspn(at, ":;");
