@@ -379,8 +379,9 @@ struct gmt_loss { /* text: kind, detail; rows of the same kind and detail are ad
     uint64_t count;
 };
 
-/* Text: name, domain ("" for the default one). A range has one record when it has ended, and may have
- * one before, written while it is open; the second then has no texts. They can come in any order. */
+/* Text: name, domain ("" for the default one), payload (range_payload.h). A range has one record when it has ended, and may
+ * have one before, written while it is open; the second then has no texts but a payload that came later. They can come in
+ * any order. */
 struct gmt_user_range {
     struct gmt_side_head head;
     uint64_t begin_ticks;

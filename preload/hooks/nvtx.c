@@ -7,6 +7,7 @@
 #include "libtrace/record/clock.h"
 #include "preload/hooks/hook.h"
 #include "preload/session/session.h"
+#include "preload/state/nvtx_payload.h"
 #include "preload/state/user_ranges.h"
 
 /* A domain is its name: handles are what gmt_nvtx_keep returned, registered strings likewise. */
@@ -55,10 +56,29 @@ static handle keep_wide(const wchar_t *wide)
 
 /* ---- what programs call ----------------------------------------------------------------------- */
 
+static int push_with(handle domain, const char *name, const struct gmt_nvtx_data *data,
+                     size_t count)
+{
+    struct gmt_range_payload payload;
+    if (enter()) {
+        gmt_nvtx_payload_read(&payload, domain, data, count);
+        gmt_user_ranges_push(domain, name != NULL ? name : "", &payload);
+        leave();
+    }
+    return GMT_NVTX_NO_LEVELS;
+}
+
 static int push(handle domain, const char *name)
 {
+    return push_with(domain, name, NULL, 0);
+}
+
+static int pop_with(handle domain, const struct gmt_nvtx_data *data, size_t count)
+{
+    struct gmt_range_payload payload;
     if (enter()) {
-        gmt_user_ranges_push(domain, name != NULL ? name : "");
+        gmt_nvtx_payload_read(&payload, domain, data, count);
+        gmt_user_ranges_pop(domain, &payload);
         leave();
     }
     return GMT_NVTX_NO_LEVELS;
@@ -66,11 +86,7 @@ static int push(handle domain, const char *name)
 
 static int pop(handle domain)
 {
-    if (enter()) {
-        gmt_user_ranges_pop(domain);
-        leave();
-    }
-    return GMT_NVTX_NO_LEVELS;
+    return pop_with(domain, NULL, 0);
 }
 
 static uint64_t start(handle domain, const char *name)
@@ -94,7 +110,33 @@ static void end(uint64_t id)
 static int domain_push(handle domain, const struct gmt_nvtx_attributes *attributes)
 {
     char text[GMT_RANGE_NAME_BYTES];
-    return push(domain, name_of(attributes, text));
+    bool has_payload = attributes != NULL && attributes->size >= sizeof(*attributes) &&
+                       attributes->payload_type == GMT_NVTX_PAYLOAD_EXTENSION &&
+                       attributes->reserved > 0;
+    return push_with(domain, name_of(attributes, text),
+                     has_payload ? (const struct gmt_nvtx_data *)(uintptr_t)attributes->payload
+                                 : NULL,
+                     has_payload ? (size_t)attributes->reserved : 0);
+}
+
+static int push_payload(handle domain, const struct gmt_nvtx_data *data, size_t count)
+{
+    return push_with(domain, NULL, data, count);
+}
+
+static int pop_payload(handle domain, const struct gmt_nvtx_data *data, size_t count)
+{
+    return pop_with(domain, data, count);
+}
+
+static uint64_t register_schema(handle domain, const struct gmt_nvtx_schema *schema)
+{
+    uint64_t id = 0;
+    if (enter()) {
+        id = gmt_nvtx_schema_note(domain, schema);
+        leave();
+    }
+    return id;
 }
 
 static int push_attributes(const struct gmt_nvtx_attributes *attributes)
@@ -211,5 +253,29 @@ GMT_EXPORT int InitializeInjectionNvtx2(gmt_nvtx_get_table get_table)
     gmt_user_ranges_init();
     install(callbacks, GMT_NVTX_CORE);
     install(callbacks, GMT_NVTX_CORE2);
+    return 1;
+}
+
+/* ---- payloads --------------------------------------------------------------------------------- */
+
+static void set_slot(struct gmt_nvtx_segment *segment, enum gmt_nvtx_payload_slot slot,
+                     gmt_nvtx_function function)
+{
+    if ((size_t)slot < segment->slots) {
+        segment->functions[slot] = (intptr_t)function;
+    }
+}
+
+/* Asked once by each library that was compiled with NVTX's payloads; InitializeInjectionNvtx2 comes first. */
+GMT_EXPORT int InitializeInjectionNvtxExtension(const struct gmt_nvtx_module *module)
+{
+    if (module == NULL || module->struct_size < sizeof(*module) ||
+        module->module != GMT_NVTX_MODULE_PAYLOAD || module->segment_count < 1 ||
+        module->segments == NULL || module->segments->functions == NULL) {
+        return 0;
+    }
+    set_slot(module->segments, GMT_NVTX_SCHEMA_REGISTER, (gmt_nvtx_function)register_schema);
+    set_slot(module->segments, GMT_NVTX_PUSH_PAYLOAD, (gmt_nvtx_function)push_payload);
+    set_slot(module->segments, GMT_NVTX_POP_PAYLOAD, (gmt_nvtx_function)pop_payload);
     return 1;
 }

@@ -28,8 +28,9 @@ struct open_range {
     uint16_t depth;
     uint8_t kind;
     bool written;
-    bool scopes;        /* has the name that the capture is scoped to */
-    uint16_t next_free; /* slot + 1 */
+    bool scopes;                      /* has the name that the capture is scoped to */
+    uint16_t next_free;               /* slot + 1 */
+    struct gmt_range_payload payload; /* that is not in the trace yet */
     char name[GMT_RANGE_NAME_BYTES];
 };
 
@@ -139,6 +140,7 @@ static void fill(struct open_range *range, enum gmt_user_range_kind kind, const 
     range->depth = 0;
     range->kind = (uint8_t)kind;
     range->written = false;
+    range->payload = (struct gmt_range_payload){0};
     memcpy(range->name, name, length);
     range->name[length] = '\0';
     range->scopes = has_scope_name(domain, range->name);
@@ -147,8 +149,10 @@ static void fill(struct open_range *range, enum gmt_user_range_kind kind, const 
 /* One that is in the trace already needs its name no more. */
 static void write_range(struct open_range *range, uint64_t end_ticks)
 {
+    char payload[GMT_RANGE_PAYLOAD_BYTES];
     const char *const texts[] = {range->written ? "" : range->name,
-                                 range->written ? NULL : range->domain};
+                                 range->written ? NULL : range->domain,
+                                 gmt_range_payload_write(&range->payload, payload)};
     struct gmt_user_range record = {
         .begin_ticks = range->begin_ticks,
         .end_ticks = end_ticks,
@@ -157,8 +161,9 @@ static void write_range(struct open_range *range, uint64_t end_ticks)
         .depth = range->depth,
         .kind = range->kind,
     };
-    (void)gmt_spool_side(GMT_REC_RANGE, &record, sizeof(record), texts, 2);
+    (void)gmt_spool_side(GMT_REC_RANGE, &record, sizeof(record), texts, 3);
     range->written = true;
+    range->payload = (struct gmt_range_payload){0};
 }
 
 /* ---- pushed ----------------------------------------------------------------------------------- */
@@ -187,7 +192,8 @@ static bool is_recording(void)
     return atomic_load_explicit(&gmt_started, memory_order_acquire);
 }
 
-void gmt_user_ranges_push(const char *domain, const char *name)
+void gmt_user_ranges_push(const char *domain, const char *name,
+                          const struct gmt_range_payload *payload)
 {
     struct pushed *mine = pushed_of_thread();
     if (mine == NULL) {
@@ -199,6 +205,9 @@ void gmt_user_ranges_push(const char *domain, const char *name)
     }
     struct open_range *range = &mine->open[mine->count];
     fill(range, GMT_RANGE_PUSH, domain, name);
+    if (payload != NULL) {
+        range->payload = *payload;
+    }
     for (unsigned i = mine->count; i-- > 0 && range->depth == 0;) {
         if (mine->open[i].domain == domain) {
             range->depth = (uint16_t)(mine->open[i].depth + 1);
@@ -234,7 +243,7 @@ static void take_out(struct pushed *mine, unsigned index)
             (mine->count - index) * sizeof(mine->open[0]));
 }
 
-void gmt_user_ranges_pop(const char *domain)
+void gmt_user_ranges_pop(const char *domain, const struct gmt_range_payload *payload)
 {
     struct pushed *mine = pushed;
     if (mine == NULL) {
@@ -253,6 +262,9 @@ void gmt_user_ranges_pop(const char *domain)
             continue;
         }
         gmt_user_ranges_unwritten -= !range->written;
+        if (payload != NULL) {
+            gmt_range_payload_add(&range->payload, payload);
+        }
         if (is_recording()) {
             range->thread = gmt_spool_thread_id();
             write_range(range, gmt_clock_ticks());

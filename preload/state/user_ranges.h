@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "libtrace/record/layout.h"
+#include "libtrace/record/range_payload.h"
 
 /* Read GMTRACE_RANGE, once. */
 void gmt_user_ranges_init(void);
@@ -25,8 +26,10 @@ void gmt_user_ranges_forked(void);
 /* Of this thread. Domains are identified by address; NULL: the default one. A name that is longer
  * than GMT_RANGE_NAME_BYTES - 1 is cut. */
 #define GMT_RANGE_NAME_BYTES 128u
-void gmt_user_ranges_push(const char *domain, const char *name);
-void gmt_user_ranges_pop(const char *domain);
+/* payload: what is known of it from the beginning, or at its end. NULL: nothing. */
+void gmt_user_ranges_push(const char *domain, const char *name,
+                          const struct gmt_range_payload *payload);
+void gmt_user_ranges_pop(const char *domain, const struct gmt_range_payload *payload);
 
 /* Of the process. 0: too many are open; gmt_user_ranges_end takes any value. */
 uint64_t gmt_user_ranges_begin(enum gmt_user_range_kind kind, const char *domain, const char *name);

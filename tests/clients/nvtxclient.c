@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <nvtx3/nvToolsExt.h>
+#include <nvtx3/nvToolsExtPayload.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "preload/state/nvtx.h"
+#include "preload/state/nvtx_payload.h"
 
 /* What the library believes of NVTX's binary interface is what NVIDIA's headers say. */
 _Static_assert(sizeof(struct gmt_nvtx_attributes) == sizeof(nvtxEventAttributes_t), "attributes");
@@ -34,6 +36,50 @@ _Static_assert((int)GMT_NVTX_ASCII == (int)NVTX_MESSAGE_TYPE_ASCII &&
 _Static_assert((int)GMT_NVTX_CORE == (int)NVTX_CB_MODULE_CORE &&
                    (int)GMT_NVTX_CORE2 == (int)NVTX_CB_MODULE_CORE2,
                "modules");
+#define SAME_PLACE(ours, member, theirs, their_member) \
+    _Static_assert(offsetof(struct ours, member) == offsetof(theirs, their_member), #member)
+SAME_PLACE(gmt_nvtx_entry, type, nvtxPayloadSchemaEntry_t, type);
+SAME_PLACE(gmt_nvtx_entry, name, nvtxPayloadSchemaEntry_t, name);
+SAME_PLACE(gmt_nvtx_entry, offset, nvtxPayloadSchemaEntry_t, offset);
+SAME_PLACE(gmt_nvtx_schema, mask, nvtxPayloadSchemaAttr_t, fieldMask);
+SAME_PLACE(gmt_nvtx_schema, entries, nvtxPayloadSchemaAttr_t, entries);
+SAME_PLACE(gmt_nvtx_schema, entry_count, nvtxPayloadSchemaAttr_t, numEntries);
+SAME_PLACE(gmt_nvtx_schema, id, nvtxPayloadSchemaAttr_t, schemaId);
+SAME_PLACE(gmt_nvtx_data, schema, nvtxPayloadData_t, schemaId);
+SAME_PLACE(gmt_nvtx_data, bytes, nvtxPayloadData_t, size);
+SAME_PLACE(gmt_nvtx_data, data, nvtxPayloadData_t, payload);
+SAME_PLACE(gmt_nvtx_module, module, nvtxExtModuleInfo_t, moduleId);
+SAME_PLACE(gmt_nvtx_module, segments, nvtxExtModuleInfo_t, segments);
+SAME_PLACE(gmt_nvtx_segment, functions, nvtxExtModuleSegment_t, functionSlots);
+SAME_PLACE(gmt_nvtx_attributes, reserved, nvtxEventAttributes_t, reserved0);
+SAME_PLACE(gmt_nvtx_attributes, payload, nvtxEventAttributes_t, payload);
+SAME_PLACE(gmt_nvtx_attributes, payload_type, nvtxEventAttributes_t, payloadType);
+_Static_assert(sizeof(struct gmt_nvtx_entry) == sizeof(nvtxPayloadSchemaEntry_t) &&
+                   sizeof(struct gmt_nvtx_schema) == sizeof(nvtxPayloadSchemaAttr_t) &&
+                   sizeof(struct gmt_nvtx_data) == sizeof(nvtxPayloadData_t) &&
+                   sizeof(struct gmt_nvtx_module) == sizeof(nvtxExtModuleInfo_t) &&
+                   sizeof(struct gmt_nvtx_segment) == sizeof(nvtxExtModuleSegment_t),
+               "payloads");
+_Static_assert(GMT_NVTX_INT == NVTX_PAYLOAD_ENTRY_TYPE_INT &&
+                   GMT_NVTX_UINT == NVTX_PAYLOAD_ENTRY_TYPE_UINT &&
+                   GMT_NVTX_INT32 == NVTX_PAYLOAD_ENTRY_TYPE_INT32 &&
+                   GMT_NVTX_UINT32 == NVTX_PAYLOAD_ENTRY_TYPE_UINT32 &&
+                   GMT_NVTX_INT64 == NVTX_PAYLOAD_ENTRY_TYPE_INT64 &&
+                   GMT_NVTX_UINT64 == NVTX_PAYLOAD_ENTRY_TYPE_UINT64 &&
+                   GMT_NVTX_SIZE == NVTX_PAYLOAD_ENTRY_TYPE_SIZE,
+               "types of values");
+_Static_assert(GMT_NVTX_MASK_ENTRIES == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES &&
+                   GMT_NVTX_MASK_COUNT == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES &&
+                   GMT_NVTX_MASK_ID == NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_SCHEMA_ID,
+               "mask");
+_Static_assert(GMT_NVTX_PAYLOAD_EXTENSION == NVTX_PAYLOAD_TYPE_EXT &&
+                   GMT_NVTX_SCHEMA_DYNAMIC == NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START &&
+                   GMT_NVTX_MODULE_PAYLOAD == NVTX_EXT_PAYLOAD_MODULEID,
+               "payload extension");
+_Static_assert(GMT_NVTX_SCHEMA_REGISTER == NVTX3EXT_CBID_nvtxPayloadSchemaRegister &&
+                   GMT_NVTX_PUSH_PAYLOAD == NVTX3EXT_CBID_nvtxRangePushPayload &&
+                   GMT_NVTX_POP_PAYLOAD == NVTX3EXT_CBID_nvtxRangePopPayload,
+               "slots");
 _Static_assert(GMT_NVTX_NO_LEVELS == NVTX_NO_PUSH_POP_TRACKING, "no levels");
 
 static CUdeviceptr memory;

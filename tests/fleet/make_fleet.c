@@ -91,7 +91,8 @@ static void write_rank(const struct gmt_fleet_rank *rank, int number, const char
             insert(
                 db,
                 sqlite3_mprintf(
-                    "INSERT INTO step_collective VALUES (%d, %lld, 'device', 1, 0, 7, %lld, %lld)",
+                    "INSERT INTO step_collective (step_id, position, source, name_id, device_id, "
+                    "stream, begin_ns, end_ns) VALUES (%d, %lld, 'device', 1, 0, 7, %lld, %lld)",
                     (int)step + 1, rank->collectives[i].position, end - 1000, end));
         }
     }

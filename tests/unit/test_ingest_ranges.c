@@ -76,6 +76,32 @@ Test(ingest_ranges, two_records_of_which_the_second_has_no_name)
     expect("SELECT host_ns FROM v_range", 800);
 }
 
+/* What NCCL says of an operation, whichever record has it; what is no such text says nothing. */
+Test(ingest_ranges, payloads_are_in_the_row)
+{
+    struct gmt_user_range open = {.begin_ticks = 100, .id = 1, .thread = 1, .kind = GMT_RANGE_PUSH};
+    struct gmt_user_range ended = open;
+    ended.end_ticks = 900;
+    gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &open, sizeof(open), "ncclCommInitRank", "NCCL",
+                     "", NULL);
+    gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &ended, sizeof(ended), "", "",
+                     "fedcba9876543210,,8,0", NULL);
+    ended.id = 2;
+    gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &ended, sizeof(ended), "ncclAllReduce", "NCCL",
+                     "1,400000,,", NULL);
+    ended.id = 3;
+    gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &ended, sizeof(ended), "ncclAllReduce", "NCCL",
+                     "1,4,,,,", NULL);
+    ingest();
+    expect("SELECT communicator FROM v_range WHERE id = 1", (int64_t)UINT64_C(0xfedcba9876543210));
+    expect_text("SELECT ranks || ' ' || rank || ' ' || (bytes IS NULL) FROM v_range WHERE id = 1",
+                "8 0 1");
+    expect_text(
+        "SELECT communicator || ' ' || bytes || ' ' || (ranks IS NULL) FROM v_range WHERE id = 2",
+        "1 4194304 1");
+    expect("SELECT communicator FROM v_range WHERE id = 3", INT64_MIN);
+}
+
 /* Another thread ended it, and its chunk is read first. */
 Test(ingest_ranges, the_end_before_the_beginning)
 {

@@ -158,18 +158,38 @@ static void put_other(uint32_t thread)
     }
 }
 
-static void put_range(uint32_t thread, uint64_t begin_ns, const char *name, const char *domain,
-                      bool in_two)
+/* payload: is in the first record, or where `later` in the last. */
+static void put_said_range(uint32_t thread, uint64_t begin_ns, const char *name, const char *domain,
+                           bool in_two, const char *payload, bool later)
 {
     struct gmt_user_range range = {
         .begin_ticks = begin_ns, .id = ++next_id, .thread = thread, .kind = GMT_RANGE_PUSH};
     if (in_two) {
         gmt_fixture_side(&fixture, thread - 1, GMT_REC_RANGE, &range, sizeof(range), name, domain,
-                         NULL);
+                         later ? "" : payload, NULL);
     }
     range.end_ticks = now;
     gmt_fixture_side(&fixture, thread - 1, GMT_REC_RANGE, &range, sizeof(range), in_two ? "" : name,
-                     in_two ? "" : domain, NULL);
+                     in_two ? "" : domain, in_two && !later ? "" : payload, NULL);
+}
+
+static void put_range(uint32_t thread, uint64_t begin_ns, const char *name, const char *domain,
+                      bool in_two)
+{
+    put_said_range(thread, begin_ns, name, domain, in_two, "", false);
+}
+
+/* The i-th range of NCCL in a step: one that makes a communicator, 2 groups, and 7 operations of all ranks among 9. */
+static void put_nccl(unsigned i)
+{
+    static const char *const names[] = {"ncclAllReduce", "ncclAllReduce", "ncclGroupStart",
+                                        "ncclAllGather", "ncclSend",      "ncclGroupEnd",
+                                        "ncclBroadcast"};
+    const char *name = i == 0 ? "ncclCommInitRank" : names[i % 7];
+    const char *payload = i == 0                               ? "fedcba9876543210,,8,3"
+                          : strncmp(name, "ncclGroup", 9) == 0 ? ""
+                                                               : "fedcba9876543210,4000,,";
+    put_said_range(1, now - 5 * US, name, "NCCL", i % 2 == 0, payload, i % 4 == 0);
 }
 
 /* Two threads; the first has ranges, some of which the other interrupts with its own. */
@@ -198,7 +218,7 @@ static void put_program(unsigned steps, bool has_ranges, unsigned calls, uint64_
             now += 50 * US;
             put_launch(1, 9);
             now += 20 * US;
-            put_range(1, now - 5 * US, "ncclAllReduce", "NCCL", i % 2 == 0);
+            put_nccl(i);
         }
         now += 100 * US + rest_ns;
         if (has_ranges) {
@@ -225,8 +245,8 @@ static const char *const tables[] = {
     "ON n.id = name_id ORDER BY 1, 2",
     "SELECT * FROM step_time ORDER BY 1, 2, 3",
     "SELECT * FROM step_memory ORDER BY 1, 2",
-    "SELECT step_id, position, source, n.text, device_id, stream, begin_ns, end_ns FROM "
-    "step_collective LEFT "
+    "SELECT step_id, position, source, n.text, device_id, stream, begin_ns, end_ns, communicator, "
+    "number, ranks, bytes, grouped FROM step_collective LEFT "
     "JOIN string n ON n.id = name_id ORDER BY 1, 3, 2",
 };
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
@@ -332,6 +352,18 @@ static void compare(const char *step, unsigned steps, bool has_ranges, unsigned 
         number(db, "SELECT live_bytes FROM step_memory WHERE device_id = 1 ORDER BY step_id DESC"),
         number(db,
                "SELECT sum(bytes) FROM allocation WHERE context_id = 2 AND free_end_ns IS NULL"));
+    /* Of the 9 operations of each of these steps the third and the eighth have no number. */
+    cr_expect_eq(number(db, "SELECT count(*) FROM step_collective WHERE source = 'range' AND "
+                            "coalesce(number, 0) <> CASE (position - 1) % 9 WHEN 2 THEN 0 WHEN 7 "
+                            "THEN 0 ELSE 7 * ((position - 1) / 9) + substr('120345607', (position "
+                            "- 1) % 9 + 1, 1) END"),
+                 0);
+    cr_expect_eq(number(db, "SELECT count(*) FROM step_collective c JOIN string n ON n.id = "
+                            "c.name_id WHERE source = 'range' AND (communicator IS NULL OR bytes "
+                            "<> 16384 OR ranks <> 8 OR (grouped IS NULL) = (n.text IN "
+                            "('ncclAllGather', 'ncclSend')) OR (number IS NULL) <> (n.text = "
+                            "'ncclSend'))"),
+                 0);
     cr_expect_eq(
         number(db, "SELECT count(*) FROM step s JOIN step n ON n.id = s.id + 1 WHERE n.begin_ns < "
                    "s.end_ns"),

@@ -458,7 +458,11 @@ CREATE TABLE range (                     -- what the program names: NVTX ranges,
     name_id   INTEGER REFERENCES string(id),   -- NULL: it has none
     begin_ns  INTEGER NOT NULL,          -- may lie before process.start_ns
     end_ns    INTEGER,                   -- NULL: never ended
-    depth     INTEGER NOT NULL           -- 'push': how many of its domain were open in its thread
+    depth     INTEGER NOT NULL,          -- 'push': how many of its domain were open in its thread
+    communicator INTEGER,                -- what NCCL says in the payloads of its ranges; NULL: it does not. Its hash of the
+                                         -- communicator, the same in all of its ranks (NCCL 2.26 and later)
+    bytes     INTEGER,                   -- of the message: count x size of what the call was given
+    ranks     INTEGER, rank INTEGER      -- of a communicator that is made: how many it has, and which one made the call
 );
 
 -- Sums over steps of the program, which divide its time: with --aggregate these tables are all that a trace has of
@@ -537,7 +541,13 @@ CREATE TABLE step_collective (           -- the first of each step and source; s
                                          -- launched a kernel of NCCL; this kernel on the device
     name_id   INTEGER REFERENCES string(id),   -- 'ncclAllReduce'; of a kernel: mangled
     device_id INTEGER, stream INTEGER,   -- launch: the CUstream; device: CUPTI's number of the stream; NULL: range
-    begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL
+    begin_ns  INTEGER NOT NULL, end_ns INTEGER NOT NULL,
+    communicator INTEGER,                -- as in range; NULL: not known
+    number    INTEGER,                   -- among those of the communicator, from 1: the same one in all of its ranks;
+                                         -- NULL: not known, or not of all ranks (ncclSend, ncclRecv)
+    ranks     INTEGER,                   -- of the communicator; NULL: it was made before the recording
+    bytes     INTEGER,                   -- of the message, as in range
+    grouped   INTEGER                    -- range: 1: between ncclGroupStart and ncclGroupEnd, which begins it; NULL: not
 );
 
 CREATE TABLE stack (id INTEGER PRIMARY KEY, depth INTEGER NOT NULL); -- rows of stack_frame
@@ -704,7 +714,7 @@ FROM managed_op m;
 
 CREATE VIEW v_range AS
 SELECT r.id, r.kind, r.thread_id, t.name AS thread, d.text AS domain, n.text AS name, r.begin_ns,
-       r.end_ns, r.end_ns - r.begin_ns AS host_ns, r.depth
+       r.end_ns, r.end_ns - r.begin_ns AS host_ns, r.depth, r.communicator, r.bytes, r.ranks, r.rank
 FROM range r LEFT JOIN thread t ON t.id = r.thread_id LEFT JOIN string d ON d.id = r.domain_id
 LEFT JOIN string n ON n.id = r.name_id;
 

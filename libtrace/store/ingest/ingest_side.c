@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/range_payload.h"
 #include "libtrace/settings/labels.h"
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/db/names.h"
@@ -330,6 +331,22 @@ static int put_string(struct gmt_ingest *ingest, struct gmt_record_text text, in
     return text.bytes != 0 ? gmt_ingest_string(ingest, text, id) : 0;
 }
 
+static void put_payload(struct gmt_binder *row, const struct gmt_range_payload *payload)
+{
+    if (gmt_range_payload_has(payload, GMT_RANGE_COMMUNICATOR)) {
+        gmt_put_bits(row, payload->value[GMT_RANGE_COMMUNICATOR]);
+    } else {
+        gmt_put_null(row);
+    }
+    for (unsigned i = GMT_RANGE_BYTES; i <= GMT_RANGE_RANK; i++) {
+        if (gmt_range_payload_has(payload, (enum gmt_range_field)i)) {
+            gmt_put_unsigned(row, payload->value[i]);
+        } else {
+            gmt_put_null(row);
+        }
+    }
+}
+
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
 {
     const struct gmt_user_range *range = record->data;
@@ -339,6 +356,9 @@ int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     if (error != 0 || (error = put_string(ingest, gmt_texts_next(&texts), &domain)) != 0) {
         return error;
     }
+    struct gmt_range_payload payload;
+    struct gmt_record_text text = gmt_texts_next(&texts);
+    gmt_range_payload_read(&payload, text.data, (size_t)text.bytes);
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_RANGE);
     gmt_put_id(&row, range->id);
     gmt_put_name(&row, gmt_name_range_kind(range->kind));
@@ -348,6 +368,7 @@ int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     gmt_put_unsigned(&row, gmt_ingest_ns(ingest, range->begin_ticks));
     gmt_put_or_null(&row, range->end_ticks != 0 ? gmt_ingest_ns(ingest, range->end_ticks) : 0);
     gmt_put_unsigned(&row, range->depth);
+    put_payload(&row, &payload);
     return gmt_ingest_step(&row);
 }
 

@@ -19,9 +19,15 @@ void gmt_range_names_read(struct gmt_range_names *names, const char *texts, size
     size_t length = strnlen(texts, room);
     *names = (struct gmt_range_names){0};
     (void)snprintf(names->name, sizeof(names->name), "%.*s", (int)length, texts);
+    if (length + 1 >= room) {
+        return;
+    }
+    texts += length + 1;
+    room -= length + 1;
+    length = strnlen(texts, room);
+    (void)snprintf(names->domain, sizeof(names->domain), "%.*s", (int)length, texts);
     if (length + 1 < room) {
-        (void)snprintf(names->domain, sizeof(names->domain), "%.*s",
-                       (int)strnlen(texts + length + 1, room - length - 1), texts + length + 1);
+        gmt_range_payload_read(&names->payload, texts + length + 1, room - length - 1);
     }
 }
 
@@ -45,7 +51,9 @@ bool gmt_open_ranges_take(struct gmt_open_ranges *ranges, uint32_t id,
 {
     for (size_t i = ranges->count; i-- > 0;) {
         if (ranges->open[i].id == id) {
+            struct gmt_range_payload later = names->payload;
             *names = *ranges->open[i].names;
+            gmt_range_payload_add(&names->payload, &later);
             free(ranges->open[i].names);
             ranges->open[i] = (struct gmt_open_range){0};
             while (ranges->count > 0 && ranges->open[ranges->count - 1].id == 0) {

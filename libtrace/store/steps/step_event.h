@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libtrace/record/range_payload.h"
+
 enum gmt_step_event_type {
     GMT_STEP_EVENT_CALL,      /* any call; kind, stack, bytes; of a launch `key` and kernel   */
     GMT_STEP_EVENT_ALLOCATED, /* the same, and memory `key` (gmt_alloc.id) is there         */
@@ -30,13 +32,35 @@ struct gmt_step_event {
         key; /* launch: gmt_step_finder_key; memory: gmt_alloc.id; range: its id, where its names are not known;
                         other calls: gmt_api.id */
     uint64_t stream;       /* of a launch, or CUPTI's number; else 0                              */
+    uint64_t communicator; /* of a range of NCCL's                                         */
     uint32_t name, domain; /* gmt_step_names, 0: none                                     */
     uint32_t kernel;       /* of a launch: gmt_kernel.id, whose name it has                */
     uint32_t stack, thread;   /* 0: none                                                     */
     uint32_t context, device; /* a call has a gmt_context.id, an operation an ordinal       */
+    uint32_t ranks;           /* of a range of NCCL's: of its communicator                   */
+    uint32_t call;            /* of a launch, and of what it executed: the same; 0: not known */
     uint16_t depth;           /* of a range                                                  */
     uint8_t type, kind; /* enum gmt_step_event_type, gmt_step_kind; range: gmt_user_range_kind */
     uint8_t flags;
+    uint8_t
+        said; /* range: which of communicator, bytes and ranks are known, as gmt_range_payload.known */
 };
+
+static inline struct gmt_range_payload gmt_step_event_payload(const struct gmt_step_event *range)
+{
+    return (struct gmt_range_payload){.value = {[GMT_RANGE_COMMUNICATOR] = range->communicator,
+                                                [GMT_RANGE_BYTES] = range->bytes,
+                                                [GMT_RANGE_RANKS] = range->ranks},
+                                      .known = range->said & ~(1u << GMT_RANGE_RANK)};
+}
+
+static inline void gmt_step_event_set_payload(struct gmt_step_event *range,
+                                              const struct gmt_range_payload *payload)
+{
+    range->communicator = payload->value[GMT_RANGE_COMMUNICATOR];
+    range->bytes = payload->value[GMT_RANGE_BYTES];
+    range->ranks = (uint32_t)payload->value[GMT_RANGE_RANKS];
+    range->said = (uint8_t)payload->known;
+}
 
 #endif

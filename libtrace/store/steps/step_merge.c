@@ -48,9 +48,12 @@ static const struct {
      "SELECT p.keep, device_id, sum((p.id <> p.keep) * live_bytes), max(peak_bytes), "
      "sum((p.id <> p.keep) * live_count) FROM @.step_memory t " PAIRED "GROUP BY 1, 2"},
     {"step_collective",
-     "SELECT step_id, position, source, name_id, device_id, stream, begin_ns, end_ns FROM (SELECT "
+     "SELECT step_id, position, source, name_id, device_id, stream, begin_ns, end_ns, "
+     "communicator, "
+     "number, ranks, bytes, grouped FROM (SELECT "
      "p.keep AS step_id, row_number() OVER (PARTITION BY p.keep, source ORDER BY position) AS n, "
-     "position, source, name_id, device_id, stream, begin_ns, end_ns FROM @.step_collective "
+     "position, source, name_id, device_id, stream, begin_ns, end_ns, communicator, number, ranks, "
+     "bytes, grouped FROM @.step_collective "
      "t " PAIRED ") WHERE n <= ?4"},
 };
 

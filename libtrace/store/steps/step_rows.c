@@ -19,7 +19,9 @@
     X(TIME, "step_time(step_id,device_id,cause,ns)", 4) \
     X(MEMORY, "step_memory(step_id,device_id,live_bytes,peak_bytes,live_count)", 5) \
     X(COLLECTIVE, \
-      "step_collective(step_id,position,source,name_id,device_id,stream,begin_ns,end_ns)", 8)
+      "step_collective(step_id,position,source,name_id,device_id,stream,begin_ns,end_ns," \
+      "communicator,number,ranks,bytes,grouped)", \
+      13)
 
 #define ENUMERATOR(id, columns, count) id,
 enum step_statement { STATEMENTS(ENUMERATOR) STATEMENT_COUNT };
@@ -122,11 +124,12 @@ int gmt_step_writer_open(sqlite3 *db, const char *schema, int64_t most,
     }
     *writer = (struct gmt_step_writer){.db = db, .sink = *sink, .most = most};
     (void)snprintf(writer->schema, sizeof(writer->schema), "%s", schema);
+    static const char values[] = "?,?,?,?,?,?,?,?,?,?,?,?,?";
     int error = 0;
     for (int i = 0; i < STATEMENT_COUNT && error == 0; i++) {
         char sql[256];
         (void)snprintf(sql, sizeof(sql), "INSERT INTO %s.%s VALUES(%.*s)", schema, texts[i].columns,
-                       2 * texts[i].count - 1, "?,?,?,?,?,?,?,?,?,?");
+                       2 * texts[i].count - 1, values);
         if (sqlite3_prepare_v2(db, sql, -1, &writer->statement[i], NULL) != SQLITE_OK) {
             error = gmt_database_error(db);
         }
@@ -298,6 +301,11 @@ static int put_collective(struct gmt_step_writer *writer, const struct gmt_step 
     put_if(&row, source != GMT_COLLECTIVE_RANGE, collective->stream);
     put(&row, collective->begin_ns);
     put(&row, collective->end_ns);
+    put_if(&row, (collective->said >> GMT_RANGE_COMMUNICATOR & 1) != 0, collective->communicator);
+    put_if(&row, collective->number != 0, collective->number);
+    put_if(&row, collective->ranks != 0, collective->ranks);
+    put_if(&row, (collective->said >> GMT_RANGE_BYTES & 1) != 0, collective->bytes);
+    put_if(&row, collective->grouped, 1);
     return error == 0 ? end(&row) : error;
 }
 

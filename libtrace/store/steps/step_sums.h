@@ -36,6 +36,10 @@ struct gmt_step_slow {
 struct gmt_step_collective {
     uint64_t position, begin_ns, end_ns, stream;
     uint32_t name, device; /* UINT32_MAX: none */
+    /* As in table step_collective, NULL where `said` (gmt_range_payload.known) has no bit, or the value is 0. */
+    uint64_t communicator, number, bytes;
+    uint32_t ranks, said;
+    bool grouped;
 };
 
 struct gmt_step_sums {

@@ -36,11 +36,15 @@ enum read_column {
     COUNTS,
     BLOCKING,
     BATCHED,
-    GRID
+    GRID, /* and what follows of the shape; of a range: what NCCL said */
+    COMMUNICATOR = GRID,
+    SIZE,
+    RANKS,
+    CALL = GRID + 6 /* launch.id, of a launch and of what it executed */
 };
 
 #define NO_NAMES "NULL, NULL, 0, "
-#define NO_SHAPE "0, 0, 0, 0, 0, 0 "
+#define NO_SHAPE "0, 0, 0, 0, 0, 0, 0 "
 #define CALLED \
     "t.stack_id, t.thread_id, t.context_id, NULL, 0, " NO_NAMES "t.result = 0 AND t.capturing = " \
     "0, "
@@ -62,7 +66,7 @@ static const struct {
      "t.kind WHEN 'graph' THEN t.graph ELSE t.kernel_id END, s.handle, t.stack_id, t.thread_id, "
      "t.context_id, NULL, t.kernel_id, " NO_NAMES
      "t.result = 0 AND t.capturing = 0, 0, 0, t.grid_x, t.grid_y, "
-     "t.grid_z, t.block_x, t.block_y, t.block_z FROM launch t LEFT JOIN stream s ON s.id = "
+     "t.grid_z, t.block_x, t.block_y, t.block_z, t.id FROM launch t LEFT JOIN stream s ON s.id = "
      "t.stream_id"},
     {"allocation", "SELECT 1, 'allocation', begin_ns AS at, end_ns, bytes, id, 0, stack_id, "
                    "thread_id, context_id, NULL, 0, " NO_NAMES "1, 0, 0, " NO_SHAPE
@@ -78,14 +82,15 @@ static const struct {
      "SELECT 2, 'free', free_begin_ns AS at, free_end_ns, 0, id, 0, free_stack_id, free_thread_id, "
      "context_id, NULL, "
      "0, " NO_NAMES "1, 0, 0, " NO_SHAPE "FROM host_allocation WHERE free_begin_ns IS NOT NULL"},
-    {"device_op", "SELECT 3, t.kind, t.start_ns AS at, t.end_ns, t.bytes, t.copy_kind, "
-                  "t.cupti_stream, 0, 0, 0, t.device_id, 0, "
-                  "n.text, NULL, 0, 1, 0, 0, " NO_SHAPE
-                  "FROM device_op t LEFT JOIN main.string n ON n.id = t.kernel_name_id "
-                  "WHERE t.start_ns IS NOT NULL AND t.end_ns IS NOT NULL"},
+    {"device_op",
+     "SELECT 3, t.kind, t.start_ns AS at, t.end_ns, t.bytes, t.copy_kind, "
+     "t.cupti_stream, 0, 0, 0, t.device_id, 0, "
+     "n.text, NULL, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, CASE t.kind WHEN 'kernel' THEN t.call_id END "
+     "FROM device_op t LEFT JOIN main.string n ON n.id = t.kernel_name_id "
+     "WHERE t.start_ns IS NOT NULL AND t.end_ns IS NOT NULL"},
     {"range", "SELECT 4, t.kind, t.begin_ns AS at, t.end_ns, 0, 0, 0, 0, t.thread_id, 0, NULL, 0, "
               "n.text, d.text, "
-              "t.depth, 1, 0, 0, " NO_SHAPE
+              "t.depth, 1, 0, 0, t.communicator, t.bytes, t.ranks, 0, 0, 0, 0 "
               "FROM range t LEFT JOIN main.string n ON n.id = t.name_id LEFT JOIN "
               "main.string d ON d.id = t.domain_id WHERE t.end_ns IS NOT NULL"},
 };
@@ -169,6 +174,23 @@ static uint64_t large(sqlite3_stmt *row, enum read_column column)
     return (uint64_t)sqlite3_column_int64(row, column);
 }
 
+static void read_payload(sqlite3_stmt *row, struct gmt_step_event *event)
+{
+    static const struct {
+        enum gmt_range_field field;
+        enum read_column column;
+    } said[] = {
+        {GMT_RANGE_COMMUNICATOR, COMMUNICATOR}, {GMT_RANGE_BYTES, SIZE}, {GMT_RANGE_RANKS, RANKS}};
+    struct gmt_range_payload payload = {0};
+    for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++) {
+        if (sqlite3_column_type(row, said[i].column) == SQLITE_INTEGER) {
+            payload.value[said[i].field] = large(row, said[i].column);
+            payload.known |= 1u << said[i].field;
+        }
+    }
+    gmt_step_event_set_payload(event, &payload);
+}
+
 static void read_event(struct derivation *own, sqlite3_stmt *row, struct gmt_step_event *event)
 {
     const char *word = (const char *)sqlite3_column_text(row, KIND);
@@ -184,6 +206,7 @@ static void read_event(struct derivation *own, sqlite3_stmt *row, struct gmt_ste
         .context = small(row, CONTEXT),
         .device = small(row, DEVICE),
         .kernel = small(row, KERNEL),
+        .call = small(row, CALL),
         .depth = (uint16_t)small(row, DEPTH),
         .flags = (uint8_t)((small(row, COUNTS) != 0 ? GMT_STEP_COUNTS : 0) |
                            (small(row, BLOCKING) != 0 ? GMT_STEP_BLOCKING : 0) |
@@ -192,6 +215,7 @@ static void read_event(struct derivation *own, sqlite3_stmt *row, struct gmt_ste
         event->kind = (uint8_t)range_kind_of(word);
         event->name = name_of(own, row, NAME, GMT_LIVE_NAME_BYTES - 1);
         event->domain = name_of(own, row, DOMAIN_NAME, GMT_LIVE_NAME_BYTES - 1);
+        read_payload(row, event);
         return;
     }
     event->kind = (uint8_t)kind_of(word, event->key);

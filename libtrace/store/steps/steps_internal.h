@@ -9,6 +9,8 @@
 #include "libtrace/store/live/live_idle.h"
 #include "libtrace/store/live/live_memory.h"
 #include "libtrace/store/live/step_finder.h"
+#include "libtrace/store/steps/step_communicators.h"
+#include "libtrace/store/steps/step_launches.h"
 #include "libtrace/store/steps/step_queue.h"
 #include "libtrace/store/steps/steps.h"
 
@@ -49,6 +51,8 @@ struct gmt_steps {
     uint64_t slice_ns;    /* after so long without an end of a step it is cut */
     uint64_t settled_ns, last_ns, late;
     uint64_t collectives[GMT_COLLECTIVE_SOURCES];
+    struct gmt_step_communicators communicators;
+    struct gmt_step_launches launches;
 };
 
 /* Sum up an event, which is in order; cut the step before it where that has ended. 0 or negative errno. */

@@ -160,6 +160,7 @@ static int add_range(struct gmt_step_records *records, const struct gmt_user_ran
         .depth = range->depth,
         .name = gmt_step_names_put(known, names.name, sizeof(names.name)),
         .domain = gmt_step_names_put(known, names.domain, sizeof(names.domain))};
+    gmt_step_event_set_payload(&event, &names.payload);
     return gmt_steps_add(records->steps, &event, writer);
 }
 

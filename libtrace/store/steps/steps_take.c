@@ -193,24 +193,74 @@ static void note_length(struct gmt_steps *steps, uint64_t ns)
 
 /* ---- events ----------------------------------------------------------------------------------- */
 
+static struct gmt_step_collective count_collective(struct gmt_steps *steps,
+                                                   enum gmt_collective_source source,
+                                                   const struct gmt_step_event *event,
+                                                   uint32_t device)
+{
+    return (struct gmt_step_collective){.position = ++steps->collectives[source],
+                                        .begin_ns = event->begin_ns,
+                                        .end_ns = event->end_ns,
+                                        .stream = event->stream,
+                                        .name = event->name,
+                                        .device = device};
+}
+
 static void note_collective(struct gmt_steps *steps, enum gmt_collective_source source,
                             const struct gmt_step_event *event, uint32_t device)
 {
-    steps->collectives[source]++;
-    gmt_step_sums_collective(&steps->sums, source,
-                             &(struct gmt_step_collective){.position = steps->collectives[source],
-                                                           .begin_ns = event->begin_ns,
-                                                           .end_ns = event->end_ns,
-                                                           .stream = event->stream,
-                                                           .name = event->name,
-                                                           .device = device});
+    struct gmt_step_collective collective = count_collective(steps, source, event, device);
+    gmt_step_sums_collective(&steps->sums, source, &collective);
+}
+
+/* A kernel of NCCL on a device, as the operation that it belongs to. */
+static void note_kernel(struct gmt_steps *steps, const struct gmt_step_event *op)
+{
+    struct gmt_step_collective collective = count_collective(steps, GMT_COLLECTIVE_DEVICE, op,
+                                                             op->device);
+    const struct gmt_step_collective *of = gmt_step_launches_find(&steps->launches, op->call);
+    if (of != NULL) {
+        collective.communicator = of->communicator;
+        collective.number = of->number;
+        collective.bytes = of->bytes;
+        collective.ranks = of->ranks;
+        collective.said = of->said;
+    }
+    gmt_step_sums_collective(&steps->sums, GMT_COLLECTIVE_DEVICE, &collective);
+}
+
+/* A range of NCCL's domain. */
+static void note_nccl(struct gmt_steps *steps, const struct gmt_step_event *event,
+                      const struct gmt_range_names *names)
+{
+    uint64_t number;
+    const struct gmt_step_communicator *communicator = gmt_step_communicators_take(
+        &steps->communicators, names->name, &names->payload, &number);
+    bool grouped = gmt_step_communicators_group(&steps->communicators, names->name, event->thread);
+    if (!gmt_step_is_operation(names->name, &names->payload)) {
+        if (!grouped && strcmp(names->name, "ncclGroupEnd") == 0) {
+            gmt_step_launches_group(&steps->launches, event->thread, event->begin_ns,
+                                    event->end_ns);
+        }
+        return;
+    }
+    struct gmt_step_collective collective = count_collective(steps, GMT_COLLECTIVE_RANGE, event,
+                                                             UINT32_MAX);
+    collective.communicator = names->payload.value[GMT_RANGE_COMMUNICATOR];
+    collective.bytes = names->payload.value[GMT_RANGE_BYTES];
+    collective.said = names->payload.known;
+    collective.number = number;
+    collective.grouped = grouped;
+    collective.ranks = communicator != NULL ? communicator->ranks : 0;
+    gmt_step_launches_operation(&steps->launches, event->thread, &collective);
+    gmt_step_sums_collective(&steps->sums, GMT_COLLECTIVE_RANGE, &collective);
 }
 
 static int take_range(struct gmt_steps *steps, const struct gmt_step_event *event,
                       struct gmt_step_writer *writer)
 {
     struct gmt_step_event known = *event;
-    struct gmt_range_names names = {0};
+    struct gmt_range_names names = {.payload = gmt_step_event_payload(event)};
     if (event->name != 0 || event->domain != 0) {
         const struct gmt_step_name *name = gmt_step_names_get(&steps->names, event->name);
         const struct gmt_step_name *domain = gmt_step_names_get(&steps->names, event->domain);
@@ -220,7 +270,7 @@ static int take_range(struct gmt_steps *steps, const struct gmt_step_event *even
         known.name = gmt_step_names_put(&steps->names, names.name, sizeof(names.name));
     }
     if (strcmp(names.domain, "NCCL") == 0) {
-        note_collective(steps, GMT_COLLECTIVE_RANGE, &known, UINT32_MAX);
+        note_nccl(steps, &known, &names);
         steps->sums.events++;
     }
     struct gmt_step_range range = {.begin_ns = event->begin_ns,
@@ -304,6 +354,8 @@ static int take_call(struct gmt_steps *steps, const struct gmt_step_event *event
         if (call.kind == GMT_STEP_COLLECTIVE) {
             note_collective(steps, GMT_COLLECTIVE_LAUNCH, &call,
                             gmt_live_memory_device(&steps->memory, call.context));
+            gmt_step_launches_note(&steps->launches, call.call, call.thread, call.begin_ns,
+                                   call.end_ns);
         }
         gmt_step_sums_call(&steps->sums, &call);
         steps->sums.events++;
@@ -317,7 +369,7 @@ static void take_op(struct gmt_steps *steps, const struct gmt_step_event *event)
     const struct gmt_step_name *name = gmt_step_names_get(&steps->names, event->name);
     if (event->kind == GMT_STEP_KERNEL && name != NULL && name->is_collective) {
         op.kind = GMT_STEP_COLLECTIVE;
-        note_collective(steps, GMT_COLLECTIVE_DEVICE, event, event->device);
+        note_kernel(steps, event);
     }
     gmt_step_sums_op(&steps->sums, &op);
     steps->sums.events++;
