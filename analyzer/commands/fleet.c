@@ -69,6 +69,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
         rc = gmt_fleet_clocks_fill(&view->clocks, &view->fleet, GMT_FLEET_CLOCK_ALARMS, arena);
     }
     if (rc == 0) {
+        rc = gmt_fleet_waits_fill(&view->waits, &view->fleet, &view->clocks, arena);
+    }
+    if (rc == 0) {
         rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);
     }
     if (rc == 0) {

@@ -32,6 +32,8 @@ struct match {
     double *times, *offsets, *room; /* of one rank's collectives */
     struct line *lines;             /* of all ranks, from the pass before; 0 at first */
     size_t ranks;                   /* with a clock */
+    uint64_t *common;               /* communicators that more than half of these have */
+    size_t common_count;
 };
 
 /* Offset of a clock over the time. */
@@ -55,6 +57,70 @@ static bool has_clock(const struct gmt_fleet_rank *rank)
     return rank->trouble == NULL && rank->has_wall_clock && rank->collective_count > 0;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+static bool holds(const uint64_t *values, size_t count, uint64_t value)
+{
+    return bsearch(&value, values, count, sizeof(value), by_value) != NULL;
+}
+
+/* Can it be compared with those of other ranks? */
+static bool serves(const struct match *match, const struct gmt_fleet_collective *one)
+{
+    return one->communicator == 0 || holds(match->common, match->common_count, one->communicator);
+}
+
+static size_t count_serving(const struct match *match, const struct gmt_fleet_rank *rank)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < rank->collective_count; i++) {
+        count += serves(match, &rank->collectives[i]);
+    }
+    return count;
+}
+
+/* The values that come more than `least` times, once each, in order. */
+static size_t frequent(uint64_t *values, size_t count, size_t least)
+{
+    size_t kept = 0;
+
+    qsort(values, count, sizeof(*values), by_value);
+    for (size_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && values[next] == values[i];) {
+            next++;
+        }
+        if (next - i > least) {
+            values[kept++] = values[i];
+        }
+    }
+    return kept;
+}
+
+/* room: as many numbers as all ranks have collectives. */
+static void find_common(struct match *match, uint64_t *room)
+{
+    size_t all = 0;
+
+    for (size_t r = 0; r < match->fleet->count; r++) {
+        const struct gmt_fleet_rank *rank = &match->fleet->ranks[r];
+        size_t own = 0;
+
+        for (size_t i = 0; i < rank->collective_count && has_clock(rank); i++) {
+            room[all + own] = rank->collectives[i].communicator;
+            own += room[all + own] != 0;
+        }
+        all += frequent(room + all, own, 0);
+    }
+    match->common = room;
+    match->common_count = frequent(room, all, match->ranks / 2);
+}
+
 static double on_line(const struct line *line, double time)
 {
     return line->middle + line->slope * (time - line->at);
@@ -75,6 +141,9 @@ static void find_medians(struct match *match)
             const struct gmt_fleet_collective *one = &rank->collectives[i];
             double at = (double)(one->end_ns - match->base);
 
+            if (!serves(match, one)) {
+                continue;
+            }
             match->ends[n++] = (struct collective_end){one->key, one->position,
                                                        at + on_line(&match->lines[r], at)};
         }
@@ -179,9 +248,25 @@ static struct line fit(struct match *match, size_t n)
     return line;
 }
 
+/* Were they counted from the first one of their communicator on? */
+static bool is_counted(const struct match *match, const struct gmt_fleet_rank *rank)
+{
+    for (size_t i = 0; i < rank->collective_count; i++) {
+        const struct gmt_fleet_collective *one = &rank->collectives[i];
+
+        if (serves(match, one) && (one->communicator == 0 || one->ranks == 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Would it fit about as well if the rank had counted otherwise? */
 static bool fits_elsewhere(struct match *match, const struct gmt_fleet_rank *rank, double deviation)
 {
+    if (is_counted(match, rank)) {
+        return false;
+    }
     for (int64_t shift = -SHIFTS; shift <= SHIFTS; shift++) {
         size_t n = shift != 0 ? offsets_of(match, rank, shift) : 0;
 
@@ -196,10 +281,10 @@ static bool fits_elsewhere(struct match *match, const struct gmt_fleet_rank *ran
 static void set_clock(struct match *match, const struct gmt_fleet_rank *rank,
                       struct gmt_fleet_clock *clock, struct line *kept)
 {
-    size_t n = offsets_of(match, rank, 0), far = 0;
+    size_t n = offsets_of(match, rank, 0), serving = count_serving(match, rank), far = 0;
 
     *clock = (struct gmt_fleet_clock){
-        .offset_ns = NAN, .drift_ppm = NAN, .error_ns = NAN, .ambiguous = rank->collective_count};
+        .offset_ns = NAN, .drift_ppm = NAN, .error_ns = NAN, .ambiguous = serving};
     if (n < GMT_FLEET_LEAST_MATCHES) {
         return;
     }
@@ -213,12 +298,12 @@ static void set_clock(struct match *match, const struct gmt_fleet_rank *rank,
     }
     *kept = line;
     clock->offset_ns = line.middle;
+    clock->middle_ns = match->base + (int64_t)line.at;
     clock->drift_ppm = line.slope * 1e6;
     clock->error_ns = line.deviation;
     clock->matched = n - far;
-    clock->ambiguous = rank->collective_count - clock->matched;
-    clock->confidence = clock->ambiguous * 10 >= rank->collective_count ? GMT_FLEET_LOW
-                                                                        : GMT_FLEET_GOOD;
+    clock->ambiguous = serving - clock->matched;
+    clock->confidence = clock->ambiguous * 10 >= serving ? GMT_FLEET_LOW : GMT_FLEET_GOOD;
 }
 
 static bool same_host(const struct gmt_fleet_rank *a, const struct gmt_fleet_rank *b)
@@ -300,14 +385,16 @@ static int make_room(struct match *match, size_t all, size_t most)
     match->offsets = calloc(most + 1, sizeof(double));
     match->room = calloc(most + 1, sizeof(double));
     match->lines = calloc(match->fleet->count + 1, sizeof(*match->lines));
-    return match->ends != NULL && match->times != NULL && match->offsets != NULL &&
-                   match->room != NULL && match->lines != NULL
+    match->common = calloc(all + 1, sizeof(*match->common));
+    return match->common != NULL && match->ends != NULL && match->times != NULL &&
+                   match->offsets != NULL && match->room != NULL && match->lines != NULL
                ? 0
                : -ENOMEM;
 }
 
 static void find_offsets(struct match *match, struct gmt_fleet_clocks *clocks)
 {
+    find_common(match, match->common);
     for (int pass = 0; pass < 2; pass++) {
         find_medians(match);
         clocks->matched = clocks->ambiguous = 0;
@@ -356,5 +443,15 @@ int gmt_fleet_clocks_fill(struct gmt_fleet_clocks *clocks, const struct gmt_flee
     free(match.offsets);
     free(match.room);
     free(match.lines);
+    free(match.common);
     return rc;
+}
+
+int64_t gmt_fleet_common_time(const struct gmt_fleet_clock *clock, int64_t wall_clock_ns)
+{
+    if (clock->confidence == GMT_FLEET_NO_MATCH) {
+        return wall_clock_ns;
+    }
+    double since = (double)(wall_clock_ns - clock->middle_ns);
+    return wall_clock_ns + (int64_t)(clock->offset_ns + clock->drift_ppm / 1e6 * since);
 }

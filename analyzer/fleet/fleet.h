@@ -21,6 +21,13 @@ enum gmt_fleet_measure {
     GMT_FLEET_MEASURES
 };
 
+enum gmt_fleet_operation {
+#define GMT_FLEET_OPERATION(NAME, name, size, bus) GMT_FLEET_OPERATION_##NAME,
+#include "analyzer/fleet/collectives.def"
+#undef GMT_FLEET_OPERATION
+    GMT_FLEET_OPERATIONS
+};
+
 enum gmt_fleet_unit {
     GMT_FLEET_UNIT_NS,
     GMT_FLEET_UNIT_BYTES,
@@ -47,7 +54,11 @@ extern const struct gmt_fleet_cause_row {
 struct gmt_fleet_collective {
     uint64_t key;     /* hash of what those have in common that are counted together */
     int64_t position; /* among those of the key: the same one has the same position in all ranks */
-    int64_t end_ns;   /* wall clock of this rank's host */
+    int64_t begin_ns, end_ns; /* wall clock of this rank's host */
+    uint64_t communicator;    /* NCCL's hash of it; 0: not known, and so is the rest */
+    uint64_t bytes;           /* of the message */
+    uint32_t ranks;           /* of the communicator; 0: it was made before the recording */
+    uint32_t operation;       /* enum gmt_fleet_operation */
 };
 
 /* What is the same for all steps of a rank, and an odd one differs by. */

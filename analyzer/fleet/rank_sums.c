@@ -147,29 +147,19 @@ void gmt_rank_sums_memory(struct gmt_rank_sums *sums, int32_t step, int64_t live
     }
 }
 
-static uint64_t hash_of(const char *text)
-{
-    uint64_t hash = UINT64_C(0xCBF29CE484222325); /* FNV-1a */
-
-    for (; text != NULL && *text != '\0'; text++) {
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001B3);
-    }
-    return hash;
-}
-
 void gmt_rank_sums_collectives(struct gmt_rank_sums *sums, int64_t count)
 {
     sums->collective_every = 1 + count / GMT_FLEET_COLLECTIVES_MOST;
 }
 
-int gmt_rank_sums_collective(struct gmt_rank_sums *sums, const char *name, int64_t position,
-                             int64_t end_ns, int64_t to_wall_clock_ns)
+int gmt_rank_sums_collective(struct gmt_rank_sums *sums, const struct gmt_collective_row *row,
+                             int64_t to_wall_clock_ns)
 {
-    struct gmt_fleet_collective one = {.key = hash_of(name), .position = position};
+    struct gmt_fleet_collective one;
 
     /* By their positions, which are the same in all ranks. */
-    if (position % sums->collective_every != 0 ||
-        __builtin_add_overflow(end_ns, to_wall_clock_ns, &one.end_ns)) {
+    if (!gmt_fleet_collective_of(&one, row, to_wall_clock_ns) ||
+        one.position % sums->collective_every != 0) {
         return 0;
     }
     struct gmt_fleet_collective *added = GMT_PUSH(sums->arena, sums->rank->collectives,

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_FLEET_RANK_SUMS_H
 #define GMT_ANALYZER_FLEET_RANK_SUMS_H
 
+#include "analyzer/fleet/collectives.h"
 #include "analyzer/fleet/fleet.h"
 #include "libtrace/base/arena.h"
 
@@ -34,11 +35,11 @@ void gmt_rank_sums_time(struct gmt_rank_sums *sums, int32_t step, bool is_host_c
 void gmt_rank_sums_memory(struct gmt_rank_sums *sums, int32_t step, int64_t live_bytes,
                           int64_t peak_bytes);
 
-/* How many collectives of the device there are, before the first of them. */
+/* How many collectives there are, before the first of them. */
 void gmt_rank_sums_collectives(struct gmt_rank_sums *sums, int64_t count);
-/* One of them, by ascending position: end_ns and what takes it to the wall clock. 0 or -ENOMEM. */
-int gmt_rank_sums_collective(struct gmt_rank_sums *sums, const char *name, int64_t position,
-                             int64_t end_ns, int64_t to_wall_clock_ns);
+/* One of them, by ascending position, and what takes its times to the wall clock. 0 or -ENOMEM. */
+int gmt_rank_sums_collective(struct gmt_rank_sums *sums, const struct gmt_collective_row *row,
+                             int64_t to_wall_clock_ns);
 
 /* Behind all rows: the rank's values. 0 or -ENOMEM. */
 int gmt_rank_sums_finish(struct gmt_rank_sums *sums);

@@ -118,26 +118,64 @@ static int read_memory(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-/* Only what the device reports ends at one moment for all: a call returns when it likes. */
+/* Which rows have times that mean something for all ranks. */
+static int choose_collectives(sqlite3 *db, const char **rows, int64_t *count)
+{
+    static const char device[] = "source = 'device'";
+    static const char host[] = "source = 'range' AND number IS NOT NULL AND grouped IS NULL";
+    int64_t is_software = 0;
+    int rc = gmt_query_int64(db, "SELECT count(*) FROM step_collective WHERE source = 'device'",
+                             count);
+
+    *rows = device;
+    if (rc == 0 && *count == 0) {
+        rc = gmt_query_int64(db, "SELECT count(*) FROM capability WHERE name = 'software_device'",
+                             &is_software);
+    }
+    if (rc == 0 && is_software != 0) {
+        *rows = host;
+        rc = gmt_query_int64(db,
+                             "SELECT count(*) FROM step_collective WHERE source = 'range' AND "
+                             "number IS NOT NULL AND grouped IS NULL",
+                             count);
+    }
+    return rc;
+}
+
+/* Kernels of NCCL on the device; on the software device, where calls return when their work has ended, NCCL's ranges that are in
+ * no group. */
 static int read_collectives(struct step_reading *reading)
 {
     struct gmt_query query;
+    const char *rows = NULL;
     int64_t count = 0;
-    int rc = gmt_query_int64(
-        reading->db, "SELECT count(*) FROM step_collective WHERE source = 'device'", &count);
+    int rc = choose_collectives(reading->db, &rows, &count);
 
     if (rc != 0 || count == 0) {
         return rc;
     }
+    const char *sql = gmt_arena_text(
+        reading->arena,
+        "SELECT n.text, c.position, c.begin_ns, c.end_ns, c.communicator, c.number, c.ranks, "
+        "c.bytes FROM step_collective c LEFT JOIN string n ON n.id = c.name_id WHERE %s ORDER BY "
+        "c.position",
+        rows);
+    if (sql == NULL) {
+        return -ENOMEM;
+    }
     gmt_rank_sums_collectives(&reading->sums, count);
-    rc = gmt_query_open(
-        &query, reading->db,
-        "SELECT n.text, c.position, c.end_ns FROM step_collective c LEFT JOIN string n "
-        "ON n.id = c.name_id WHERE c.source = 'device' ORDER BY c.position");
+    rc = gmt_query_open(&query, reading->db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
-        rc = gmt_rank_sums_collective(&reading->sums, gmt_query_text_here(&query, 0),
-                                      gmt_query_count(&query, 1), gmt_query_time(&query, 2),
-                                      reading->to_wall_clock_ns);
+        const struct gmt_collective_row row = {.name = gmt_query_text_here(&query, 0),
+                                               .position = gmt_query_count(&query, 1),
+                                               .begin_ns = gmt_query_time(&query, 2),
+                                               .end_ns = gmt_query_time(&query, 3),
+                                               .communicator = gmt_query_int(&query, 4),
+                                               .number = gmt_query_count(&query, 5),
+                                               .ranks = gmt_query_count(&query, 6),
+                                               .bytes = gmt_query_bytes(&query, 7)};
+
+        rc = gmt_rank_sums_collective(&reading->sums, &row, reading->to_wall_clock_ns);
     }
     return gmt_query_close(&query, rc);
 }

@@ -14,7 +14,7 @@
 #include "analyzer/fleet/rank_sums.h"
 #include "analyzer/parquet/tables.h"
 
-enum { COLUMNS_MOST = 6 };
+enum { COLUMNS_MOST = 10 };
 
 struct read_rank {
     int64_t trace_id;
@@ -94,8 +94,17 @@ static int take_memory(struct read_rank *rank, const struct read_row *row)
 /* Times of the files are of the wall clock where there is one. */
 static int take_collective(struct read_rank *rank, const struct read_row *row)
 {
-    gmt_rank_sums_collectives(&rank->sums, row->number[4]);
-    return gmt_rank_sums_collective(&rank->sums, row->text[1], row->number[2], row->number[3], 0);
+    const struct gmt_collective_row of = {.name = row->text[1],
+                                          .position = row->number[2],
+                                          .begin_ns = row->number[3],
+                                          .end_ns = row->number[4],
+                                          .communicator = row->number[5],
+                                          .number = row->number[6],
+                                          .ranks = row->number[7],
+                                          .bytes = row->number[8]};
+
+    gmt_rank_sums_collectives(&rank->sums, row->number[9]);
+    return gmt_rank_sums_collective(&rank->sums, &of, 0);
 }
 
 #define FILES \
@@ -138,10 +147,12 @@ static const struct rank_table {
      "SELECT trace_id, step_id, CAST(sum(live_bytes) AS BIGINT), CAST(sum(peak_bytes) AS BIGINT) "
      "FROM %s WHERE device_id IS NOT NULL GROUP BY ALL ORDER BY 1, 2",
      take_memory},
-    {"step_collective", "string", "ntnnn",
-     "SELECT c.trace_id, n.text, c.position, c.end_ns, count(*) OVER (PARTITION BY c.trace_id) "
-     "FROM %s c LEFT JOIN %s n ON n.trace_id = c.trace_id AND n.id = c.name_id WHERE c.source = "
-     "'device' ORDER BY 1, 3",
+    {"step_collective", "string", "ntnnnnnnnn", /* files of before format 12 lack columns */
+     "SELECT c.trace_id, n.text, c.position, c.begin_ns, c.end_ns, c.communicator, c.number, "
+     "c.ranks, c.bytes, count(*) OVER (PARTITION BY c.trace_id) FROM (SELECT * FROM %s UNION ALL "
+     "BY NAME SELECT 0::BIGINT AS communicator, 0::BIGINT AS number, 0::BIGINT AS ranks, 0::BIGINT "
+     "AS bytes WHERE false) c LEFT JOIN %s n ON n.trace_id = c.trace_id AND n.id = c.name_id WHERE "
+     "c.source = 'device' ORDER BY 1, 3",
      take_collective},
 };
 

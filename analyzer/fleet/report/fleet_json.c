@@ -148,6 +148,7 @@ static json_t *of_rank(const struct gmt_fleet_view *view, size_t index)
                   gmt_json_ns(clock->error_ns), "matched", gmt_json_integer(clock->matched),
                   "ambiguous", gmt_json_integer(clock->ambiguous), "confidence",
                   confidence[clock->confidence]));
+    json_object_set_new(json, "collectives", gmt_fleet_json_wait(&view->waits.ranks[index]));
     return json;
 }
 
@@ -170,6 +171,7 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     json_object_set_new(root, "odd", odd);
     json_object_set_new(root, "spread", of_spread(view));
     json_object_set_new(root, "memory", of_memory(view));
+    json_object_set_new(root, "collectives", gmt_fleet_json_traffic(view));
     json_object_set_new(root, "against", of_changes(view));
     json_object_set_new(root, "ranks", ranks);
     /* With a part missing it would look whole. */

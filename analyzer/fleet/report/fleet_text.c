@@ -29,7 +29,7 @@ static void begin_section(void)
     gmt_say(stdout, "\n");
 }
 
-static const char *name_of(const struct gmt_fleet_rank *rank)
+const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank)
 {
     const char *slash = strrchr(rank->trace, '/');
 
@@ -101,7 +101,7 @@ static void print_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_
     double step = view->result.spread[GMT_FLEET_STEP].median;
     char time[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
 
-    gmt_say(stdout, "  rank %s on %s: %s\n", name_of(rank),
+    gmt_say(stdout, "  rank %s on %s: %s\n", gmt_fleet_rank_name(rank),
             rank->host != NULL ? rank->host : "an unknown host",
             gmt_fleet_cause_rows[odd->cause].what);
     if (odd->waited_ns > 0) {
@@ -174,10 +174,10 @@ static void print_spread(const struct gmt_fleet_view *view)
         gmt_say(stdout, "  %.*s%*s %10s %-7.7s %10s  %10s %.7s\n", width, what,
                 width < 46 ? 46 - width : 0, "",
                 value_text(least, row->unit, turned ? spread->most : spread->least),
-                name_of(&view->fleet.ranks[least_rank]),
+                gmt_fleet_rank_name(&view->fleet.ranks[least_rank]),
                 value_text(median, row->unit, spread->median),
                 value_text(most, row->unit, turned ? spread->least : spread->most),
-                name_of(&view->fleet.ranks[most_rank]));
+                gmt_fleet_rank_name(&view->fleet.ranks[most_rank]));
     }
 }
 
@@ -275,7 +275,7 @@ static void print_left_out(const struct gmt_fleet_view *view)
             gmt_say(stdout, "Not compared, or in part\n");
         }
         if (view->top == 0 || count < view->top) {
-            gmt_say(stdout, "  rank %s, %s: %s\n", name_of(rank), rank->trace, what);
+            gmt_say(stdout, "  rank %s, %s: %s\n", gmt_fleet_rank_name(rank), rank->trace, what);
         }
         count++;
     }
@@ -291,6 +291,7 @@ void gmt_fleet_text(const struct gmt_fleet_view *view)
     print_spread(view);
     print_memory(view);
     print_changes(view);
+    gmt_fleet_text_traffic(view);
     print_clocks(view);
     print_left_out(view);
 }

@@ -3,15 +3,19 @@
 #ifndef GMT_ANALYZER_FLEET_REPORT_FLEET_WRITE_H
 #define GMT_ANALYZER_FLEET_REPORT_FLEET_WRITE_H
 
+#include <jansson.h>
+
 #include "analyzer/fleet/against.h"
 #include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/detect.h"
 #include "analyzer/fleet/imbalance.h"
+#include "analyzer/fleet/waits.h"
 
 struct gmt_fleet_view {
     const char *folder;
     struct gmt_fleet fleet;
     struct gmt_fleet_clocks clocks;
+    struct gmt_fleet_waits waits;
     struct gmt_fleet_result result;
     struct gmt_fleet_imbalance memory;
     const char *against; /* folder of an earlier run; NULL: none */
@@ -21,5 +25,12 @@ struct gmt_fleet_view {
 
 void gmt_fleet_text(const struct gmt_fleet_view *view);
 void gmt_fleet_json(const struct gmt_fleet_view *view);
+
+/* Its number, or the file of its trace. */
+const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank);
+/* What the time in collectives went into, of all and of one rank; the caller owns the JSON. */
+void gmt_fleet_text_traffic(const struct gmt_fleet_view *view);
+json_t *gmt_fleet_json_traffic(const struct gmt_fleet_view *view);
+json_t *gmt_fleet_json_wait(const struct gmt_fleet_wait *wait);
 
 #endif
