@@ -22,8 +22,8 @@
  * graph_switch and graph.made_id. 7 added own_time and fingerprint.hash_ns. 8 added
  * tensor_map, tensor_map_encoding and launch_tensor_map. 9 added api.traits, and stores
  * coverage.kind 'lookup_path', which had another name before. 10 added managed_op. 11 added
- * step, the tables step_..., overhead, and stack_one_in of calls. 12 added device_gap.reason, and what of overhead is about
- * records of devices. */
+ * step, the tables step_..., overhead, and stack_one_in of calls. 12 added device_gap.reason, what of overhead is about
+ * records of devices, and what payloads of NCCL's ranges say (range, step_collective). */
 #define GMT_TRACE_USER_VERSION 12
 
 /* schema.sql and indexes.sql, embedded by the build. */
