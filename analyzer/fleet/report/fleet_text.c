@@ -196,7 +196,7 @@ static void print_memory(const struct gmt_fleet_view *view)
         "Device memory: peaks of %zu ranks are %s to %s, median %s; rank %s on %s has most, %.2f "
         "times the median\n",
         memory->ranks, gmt_format_bytes(least, memory->least), gmt_format_bytes(most, memory->most),
-        gmt_format_bytes(median, memory->median), name_of(rank),
+        gmt_format_bytes(median, memory->median), gmt_fleet_rank_name(rank),
         rank->host != NULL ? rank->host : "an unknown host", memory->most / memory->median);
 }
 
