@@ -90,6 +90,8 @@ struct gmt_fleet {
     size_t count;
 };
 
+/* Its number, or the file of its trace. */
+const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank);
 /* Different hosts that the ranks name. */
 size_t gmt_fleet_hosts(const struct gmt_fleet *fleet);
 /* Name of a trait, as JSON has it; NULL: none. */

@@ -47,3 +47,13 @@ const char *gmt_fleet_trait_word(int trait)
 
     return trait >= 0 && trait < GMT_FLEET_TRAITS ? words[trait] : NULL;
 }
+
+const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank)
+{
+    const char *slash = strrchr(rank->trace, '/');
+
+    if (rank->rank != NULL) {
+        return rank->rank;
+    }
+    return slash != NULL ? slash + 1 : rank->trace; /* the program was started without ranks */
+}

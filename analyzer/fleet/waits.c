@@ -11,7 +11,7 @@
 #include "analyzer/fleet/residuals.h"
 
 /* A collective as one rank has it. */
-struct part {
+struct rank_part {
     const struct gmt_fleet_collective *of;
     size_t rank;
     int64_t begin_ns, end_ns; /* on the clock of all */
@@ -28,7 +28,7 @@ struct matching {
     const struct gmt_fleet *fleet;
     const struct gmt_fleet_clocks *clocks;
     struct gmt_fleet_waits *waits;
-    struct part *parts;
+    struct rank_part *parts;
     struct whole *wholes;
     double *room;
     size_t part_count, whole_count;
@@ -38,7 +38,7 @@ struct matching {
 
 static int by_number(const void *a, const void *b)
 {
-    const struct part *x = a, *y = b;
+    const struct rank_part *x = a, *y = b;
     int order = COMPARE(x->of->communicator, y->of->communicator);
 
     order = order != 0 ? order : COMPARE(x->of->position, y->of->position);
@@ -73,7 +73,7 @@ static void gather(struct matching *matching)
             const struct gmt_fleet_clock *clock = &matching->clocks->ranks[r];
 
             if (of->communicator != 0) {
-                matching->parts[matching->part_count++] = (struct part){
+                matching->parts[matching->part_count++] = (struct rank_part){
                     .of = of,
                     .rank = r,
                     .begin_ns = gmt_fleet_common_time(clock, of->begin_ns),
@@ -85,7 +85,7 @@ static void gather(struct matching *matching)
 }
 
 /* Wall clocks of one host are one clock; those of several have to be known. */
-static bool one_clock(const struct matching *matching, const struct part *parts, size_t count)
+static bool one_clock(const struct matching *matching, const struct rank_part *parts, size_t count)
 {
     const char *host = matching->fleet->ranks[parts[0].rank].host;
     bool known = true, here = host != NULL;
@@ -100,7 +100,7 @@ static bool one_clock(const struct matching *matching, const struct part *parts,
     return known || here;
 }
 
-static bool agree(const struct part *parts, size_t count)
+static bool agree(const struct rank_part *parts, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         if (parts[i].of->operation != parts[0].of->operation ||
@@ -112,7 +112,7 @@ static bool agree(const struct part *parts, size_t count)
 }
 
 /* The last of its ranks has come; `before`: the last but one. */
-static void add_whole(struct matching *matching, const struct part *parts, size_t count)
+static void add_whole(struct matching *matching, const struct rank_part *parts, size_t count)
 {
     int64_t last_ns = INT64_MIN, before_ns = INT64_MIN;
     struct whole whole = {.of = parts[0].of, .ranks = count};
@@ -144,7 +144,7 @@ static void add_whole(struct matching *matching, const struct part *parts, size_
 }
 
 /* Ranks of a communicator: as NCCL says, or as many as there are traces that have it. */
-static size_t ranks_of(const struct matching *matching, const struct part *parts, size_t count)
+static size_t ranks_of(const struct matching *matching, const struct rank_part *parts, size_t count)
 {
     size_t known = 0, seen = 0;
     bool *has = calloc(matching->fleet->count + 1, sizeof(*has));
@@ -159,7 +159,8 @@ static size_t ranks_of(const struct matching *matching, const struct part *parts
 }
 
 /* parts: those of one communicator. */
-static void match_communicator(struct matching *matching, const struct part *parts, size_t count)
+static void match_communicator(struct matching *matching, const struct rank_part *parts,
+                               size_t count)
 {
     size_t ranks = ranks_of(matching, parts, count);
 

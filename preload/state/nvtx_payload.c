@@ -20,14 +20,14 @@ static const struct {
     {GMT_RANGE_RANK, "Rank"},
 };
 
-struct layout {
+struct schema_layout {
     _Atomic uint64_t schema; /* written last; 0: not there yet */
     uint32_t offset[GMT_RANGE_FIELDS];
     uint8_t bytes[GMT_RANGE_FIELDS]; /* 0: it has no such value */
 };
 
 /* The first ones that came; what is there stays as it is, so that nobody has to wait. */
-static struct layout layouts[SCHEMAS_MOST];
+static struct schema_layout layouts[SCHEMAS_MOST];
 static _Atomic unsigned layout_count;
 static _Atomic uint64_t dynamic_count;
 
@@ -50,7 +50,7 @@ static bool is_nccl(const char *domain)
     return domain != NULL && strcmp(domain, "NCCL") == 0;
 }
 
-static void find_fields(struct layout *layout, const struct gmt_nvtx_schema *schema)
+static void find_fields(struct schema_layout *layout, const struct gmt_nvtx_schema *schema)
 {
     uint64_t behind = 0; /* where the value before ends */
     size_t count = schema->entry_count < ENTRIES_MOST ? schema->entry_count : ENTRIES_MOST;
@@ -79,7 +79,7 @@ static void find_fields(struct layout *layout, const struct gmt_nvtx_schema *sch
     }
 }
 
-static const struct layout *layout_of(uint64_t schema)
+static const struct schema_layout *layout_of(uint64_t schema)
 {
     unsigned count = atomic_load_explicit(&layout_count, memory_order_relaxed);
     count = count < SCHEMAS_MOST ? count : SCHEMAS_MOST;
@@ -114,7 +114,7 @@ uint64_t gmt_nvtx_schema_note(const char *domain, const struct gmt_nvtx_schema *
     return id;
 }
 
-static void read_one(struct gmt_range_payload *payload, const struct layout *layout,
+static void read_one(struct gmt_range_payload *payload, const struct schema_layout *layout,
                      const struct gmt_nvtx_data *data)
 {
     for (unsigned i = 0; i < GMT_RANGE_FIELDS; i++) {
@@ -142,7 +142,7 @@ void gmt_nvtx_payload_read(struct gmt_range_payload *payload, const char *domain
         return;
     }
     for (size_t i = 0; i < count && i < PAYLOADS_MOST; i++) {
-        const struct layout *layout = layout_of(data[i].schema);
+        const struct schema_layout *layout = layout_of(data[i].schema);
         if (layout != NULL && data[i].data != NULL) {
             read_one(payload, layout, &data[i]);
         }

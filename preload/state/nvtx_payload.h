@@ -51,7 +51,7 @@ enum gmt_nvtx_type {
 };
 enum { GMT_NVTX_MASK_ENTRIES = 1 << 4, GMT_NVTX_MASK_COUNT = 1 << 5, GMT_NVTX_MASK_ID = 1 << 8 };
 /* nvtxEventAttributes_t.payloadType: the payload is an array of gmt_nvtx_data, of as many as `reserved` says. */
-#define GMT_NVTX_PAYLOAD_EXTENSION ((int32_t)0xDFBD0009)
+enum { GMT_NVTX_PAYLOAD_EXTENSION = (int32_t)0xDFBD0009 };
 /* Numbers that a tool gives begin here. */
 #define GMT_NVTX_SCHEMA_DYNAMIC (UINT64_C(1) << 32)
 

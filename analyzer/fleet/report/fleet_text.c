@@ -29,16 +29,6 @@ static void begin_section(void)
     gmt_say(stdout, "\n");
 }
 
-const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank)
-{
-    const char *slash = strrchr(rank->trace, '/');
-
-    if (rank->rank != NULL) {
-        return rank->rank;
-    }
-    return slash != NULL ? slash + 1 : rank->trace; /* the program was started without ranks */
-}
-
 static void print_head(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_result *result = &view->result;

@@ -26,8 +26,6 @@ struct gmt_fleet_view {
 void gmt_fleet_text(const struct gmt_fleet_view *view);
 void gmt_fleet_json(const struct gmt_fleet_view *view);
 
-/* Its number, or the file of its trace. */
-const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank);
 /* What the time in collectives went into, of all and of one rank; the caller owns the JSON. */
 void gmt_fleet_text_traffic(const struct gmt_fleet_view *view);
 json_t *gmt_fleet_json_traffic(const struct gmt_fleet_view *view);

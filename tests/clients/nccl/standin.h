@@ -43,7 +43,7 @@ void meeting_hear(const struct meeting *meeting, int rank, int words[static 2]);
 void meeting_send(struct meeting *meeting, int to);
 bool meeting_receive(struct meeting *meeting, int from, uint64_t transfer_ns);
 
-/* ---- what a tool is shown (tell.c) --------------------------------------------------------------- */
+/* ---- what a tool is shown (show.c) --------------------------------------------------------------- */
 
 struct shown {
     enum standin_call call;
