@@ -10,9 +10,9 @@ static const struct {
     uint64_t times;
 } expected[GMT_GROUPS] = {
     [GMT_GROUP_HARDWARE] = {GMT_SAMPLING_RANGE_NS, 1},
-    [GMT_GROUP_PATCHED] = {100000, 30},
+    [GMT_GROUP_PATCHED] = {100000, GMT_SAMPLING_PATCHED_TIMES},
     [GMT_GROUP_SPILL] = {1000000, 1},
-    [GMT_GROUP_SASS] = {150000, 100},
+    [GMT_GROUP_SASS] = {150000, GMT_SAMPLING_SASS_TIMES},
 };
 #define EXPECTED_ALL_TIMES 200u /* where every instruction is counted */
 #define LONGEST_WAIT_NS UINT64_C(1000000000)
@@ -62,16 +62,6 @@ static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_colle
     bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
     uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
     return known_ns != 0 ? known_ns : fixed_ns(s, group) + times * kernel_ns;
-}
-
-/* Of the change back half is counted: other long kernels may need the session, too. None is counted while it runs. */
-bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
-{
-    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
-    uint64_t more = expected[GMT_GROUP_SASS].times - expected[GMT_GROUP_PATCHED].times;
-    bool runs = atomic_load_explicit(&s->phase, memory_order_relaxed) == GMT_GROUP_PATCHED;
-    return kernel_ns > GMT_SAMPLING_LONG_NS &&
-           (runs || more * kernel_ns > s->session_cost_ns + s->session_cost_ns / 2);
 }
 
 uint64_t gmt_sampling_timeout_ns(const struct gmt_sampling *s, const struct gmt_launch_call *call,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the kernels of a class run, from the ranges that were measured of them (sampling.h). */
+/* How long the kernels of a class run, from the ranges that were measured of them, and what follows (sampling.h). */
 #define _GNU_SOURCE
 #include "libtrace/cupti/measure/sampling.h"
 
@@ -19,4 +19,14 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
         atomic_store(&s->least_range_ns, ns);
     }
     atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
+}
+
+/* Of the change back half is counted: other long kernels may need the session, too. None is counted while it runs. */
+bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t more = GMT_SAMPLING_SASS_TIMES - GMT_SAMPLING_PATCHED_TIMES;
+    bool runs = atomic_load_explicit(&s->phase, memory_order_relaxed) == GMT_GROUP_PATCHED;
+    return kernel_ns > GMT_SAMPLING_LONG_NS &&
+           (runs || more * kernel_ns > s->session_cost_ns + s->session_cost_ns / 2);
 }

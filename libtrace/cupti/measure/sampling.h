@@ -47,6 +47,9 @@
  * docs/cupti-notes.md, "What counting one launch costs"), and the session has to change and change back: 60 ms where that is
  * quick, and 340 ms elsewhere (gmt_sampling_is_long). */
 #define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
+/* How many times as long a counted kernel is expected to run. */
+#define GMT_SAMPLING_PATCHED_TIMES 30u
+#define GMT_SAMPLING_SASS_TIMES 100u
 
 struct gmt_sampling {
     _Atomic uint32_t phase;        /* enum gmt_counter_group; NONE = switched off               */
