@@ -16,38 +16,16 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "uploads.h"
 
 #define PLACES 4
 #define STEPS 60
-
-/* Memory that only the legacy stream writes, and what it holds when all is done. */
-struct place {
-    CUdeviceptr memory;
-    size_t bytes;
-    uint8_t *model;
-};
-
-/* Who makes calls: the places, and what it draws. */
-struct actor {
-    uint64_t random;
-    struct place *places;
-    unsigned count;
-    bool is_alone;
-    uint8_t *host;   /* pageable */
-    uint8_t *locked; /* page-locked */
-    size_t host_bytes;
-};
 
 static CUcontext context;
 static CUstream waits, free_stream; /* for the legacy stream, and not */
 static CUevent event;
 static struct place places[PLACES];
 static size_t bytes_of_place;
-
-static unsigned draw(struct actor *a, unsigned bound)
-{
-    return harness_draw(&a->random, bound);
-}
 
 static void fill(struct actor *a, uint8_t *at, size_t bytes)
 {
@@ -89,7 +67,7 @@ static void open_actor(struct actor *a)
 
 /* ---- uploads ------------------------------------------------------------------------------------ */
 
-static void upload(struct actor *a, struct place *place, size_t to, uint8_t *from, size_t bytes)
+void upload_bytes(struct actor *a, struct place *place, size_t to, uint8_t *from, size_t bytes)
 {
     fill(a, from, bytes);
     memcpy(place->model + to, from, bytes);
@@ -111,7 +89,7 @@ static void pieces(struct actor *a, struct place *place)
         at = follow && i != 0 && at + bytes <= place->bytes
                  ? at
                  : draw(a, (unsigned)(place->bytes - bytes + 1));
-        upload(a, place, at, a->host + draw(a, (unsigned)place->bytes), bytes);
+        upload_bytes(a, place, at, a->host + draw(a, (unsigned)place->bytes), bytes);
         at += bytes;
         place = draw(a, 6) == 0 ? &a->places[draw(a, a->count)] : place;
     }
@@ -126,7 +104,7 @@ static void rows(struct actor *a, struct place *place)
     size_t first = draw(a, (unsigned)(place->bytes - count * step - width + 1));
     unsigned odd = draw(a, 40); /* a row that lies elsewhere */
     for (size_t i = 0; i < count; i++) {
-        upload(a, place, i == odd ? 0 : first + i * step, a->host + i * src_step, width);
+        upload_bytes(a, place, i == odd ? 0 : first + i * step, a->host + i * src_step, width);
     }
 }
 
@@ -162,7 +140,7 @@ static void asynchronous(struct actor *a, struct place *place)
 
 /* ---- who looks ---------------------------------------------------------------------------------- */
 
-static void download(struct actor *a, const struct place *place)
+void upload_download(struct actor *a, const struct place *place)
 {
     memset(a->host, 0xdd, place->bytes);
     OK(cuMemcpyDtoH(a->host, place->memory, place->bytes));
@@ -222,7 +200,7 @@ static void renew(struct actor *a, struct place *place)
     OK(cuMemAlloc(&place->memory, place->bytes));
     OK(cuMemsetD8(place->memory, 9, place->bytes));
     memset(place->model, 9, place->bytes);
-    download(a, place);
+    upload_download(a, place);
 }
 
 /* Copies beside a capture are done, and are no part of the graph. */
@@ -278,7 +256,7 @@ static void elsewhere(struct actor *a, struct place *place)
         (void)pthread_create(&thread, NULL, without_context, NULL);
         (void)pthread_join(thread, NULL);
     }
-    download(a, place);
+    upload_download(a, place);
 }
 
 /* Without a context it fails, behind what was copied before. */
@@ -302,7 +280,7 @@ static void beside_work(struct actor *a, struct place *place)
     }
     pieces(a, place);
     rows(a, place);
-    download(a, place);
+    upload_download(a, place);
     OK(cuMemFree(other));
 }
 
@@ -311,7 +289,8 @@ static void share(struct actor *a, struct place *place)
 {
     CUipcMemHandle handle;
     rows(a, place);
-    (void)cuIpcGetMemHandle(&handle, place->memory); /* the software device has none for so small a block */
+    (void)cuIpcGetMemHandle(&handle,
+                            place->memory); /* the software device has none for so small a block */
     rows(a, place);
 }
 
@@ -338,7 +317,7 @@ static void child(struct actor *a, struct place *place)
     harness_expect(waitpid(pid, &status, 0) == pid && status == 0 ? CUDA_SUCCESS
                                                                   : CUDA_ERROR_UNKNOWN,
                    CUDA_SUCCESS, "a child");
-    download(a, place);
+    upload_download(a, place);
 }
 
 /* The error of a kernel comes back from the copy that waits for it. */
@@ -386,7 +365,7 @@ static void step(struct actor *a)
     } else if (what < 16) {
         rows(a, place);
     } else if (what < 20) {
-        download(a, place);
+        upload_download(a, place);
     } else if (what < 23) {
         work(a, place);
     } else if (what < 24) {
@@ -416,97 +395,13 @@ static void wait_without_call(struct actor *a)
     struct place *place = &a->places[0];
     const volatile uint8_t *there = (const volatile uint8_t *)(uintptr_t)place->memory;
     for (size_t i = 0; i < 5; i++) {
-        upload(a, place, i * 20, a->host + i * 16, 16);
+        upload_bytes(a, place, i * 20, a->host + i * 16, 16);
     }
     for (int i = 0; i < 5000 && there[95] != place->model[95]; i++) {
         usleep(1000);
     }
     harness_expect(there[95] == place->model[95] ? CUDA_SUCCESS : CUDA_ERROR_TIMEOUT, CUDA_SUCCESS,
                    "waiting for the last row without a call");
-}
-
-/* Of ten copies eight are held back where they may be: how many were? */
-static uint64_t held_back(struct actor *a)
-{
-    struct place *place = &a->places[0];
-    uint64_t before = harness_applied(GMT_FIX_GATHERED_COPIES);
-    OK(cuCtxGetCurrent(&context)); /* another call */
-    for (size_t i = 0; i < 10; i++) {
-        upload(a, place, i * 16, a->host + i * 16, 16);
-    }
-    uint64_t count = harness_applied(GMT_FIX_GATHERED_COPIES) - before;
-    download(a, place);
-    return count;
-}
-
-static void expect(uint64_t found, uint64_t expected, const char *when)
-{
-    if (found != expected) {
-        harness_fail("%s: %llu copies were held back", when, (unsigned long long)found);
-    }
-}
-
-/* None is while a stream has work, which is done when `done` is. */
-static void beside_stream_work(struct actor *a, CUevent done, const char *when)
-{
-    uint64_t found = held_back(a);
-    if (cuEventQuery(done) == CUDA_ERROR_NOT_READY) {
-        expect(found, 0, when);
-    }
-}
-
-#define STREAMS 300
-#define OTHER_BYTES 16u
-
-/* Work for a stream, of which much is left for long. */
-static void give_work(CUstream stream, CUdeviceptr other)
-{
-    for (unsigned i = 0; i < 100; i++) {
-        OK(cuMemsetD8Async(other, (unsigned char)i, OTHER_BYTES, stream));
-    }
-    OK(cuEventRecord(event, stream));
-}
-
-static void beside_streams(struct actor *a)
-{
-    CUstream streams[STREAMS];
-    CUdeviceptr other;
-    unsigned first = harness_seed % 2 == 0 ? 0 : STREAMS - 4; /* of those that stay */
-    OK(cuMemAlloc(&other, (size_t)STREAMS * OTHER_BYTES));
-    OK(cuCtxSynchronize());
-    expect(held_back(a), 8, "one stream");
-    for (unsigned i = 0; i < STREAMS; i++) {
-        OK(cuStreamCreate(&streams[i], CU_STREAM_NON_BLOCKING));
-    }
-    expect(held_back(a), 0, "more streams than are asked");
-    for (unsigned i = 0; i < STREAMS; i++) {
-        if (i < first || i >= first + 4) {
-            OK(cuStreamDestroy(streams[i]));
-        }
-    }
-    expect(held_back(a), 8, "few streams again");
-    give_work(streams[first], other);
-    beside_stream_work(a, event, "a stream with work");
-    OK(cuStreamDestroy(streams[first]));
-    beside_stream_work(a, event, "a stream that was destroyed with work");
-    OK(cuCtxSynchronize());
-    expect(held_back(a), 8, "its work is done");
-    for (unsigned i = 0; i < STREAMS; i++) {
-        OK(cuStreamCreateWithPriority(&streams[i], CU_STREAM_NON_BLOCKING, 0));
-        OK(cuMemsetD8Async(other + i * OTHER_BYTES, 1, OTHER_BYTES, streams[i]));
-        if (draw(a, 2) == 0) {
-            OK(cuStreamDestroy(streams[i]));
-            streams[i] = NULL;
-        }
-    }
-    for (unsigned i = 0; i < STREAMS; i++) {
-        if (streams[i] != NULL) {
-            OK(cuStreamDestroy(streams[i]));
-        }
-    }
-    OK(cuCtxSynchronize());
-    expect(held_back(a), 8, "the work of all that were destroyed is done");
-    OK(cuMemFree(other));
 }
 
 /* In a process of its own. */
@@ -537,10 +432,10 @@ static void run(void)
     if (harness_word != NULL && strcmp(harness_word, "time") == 0) {
         wait_without_call(&all);
     } else if (harness_word != NULL) {
-        beside_streams(&all);
+        upload_beside_streams(&all);
     }
     for (unsigned i = 0; i < PLACES; i++) {
-        download(&all, &places[i]);
+        upload_download(&all, &places[i]);
     }
     OK(cuCtxSynchronize());
     harness_expect_no_conflict();
