@@ -98,7 +98,6 @@ static void install_caches(void)
         return;
     }
     gmt_apply_install_shown();
-    gmt_apply_install_shown_copies();
     if (of_blocks) {
         gmt_apply_install_block_cache();
     }

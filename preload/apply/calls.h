@@ -19,9 +19,8 @@ void gmt_apply_install_launches(void);
 /* ... and to allocations, for block-cache and pinned-cache: block_cache.c, pinned_cache.c ... */
 void gmt_apply_install_block_cache(void);
 void gmt_apply_install_pinned_cache(void);
-/* ... and, for those that need it, to what shows kept memory, or makes contexts: shown.c, shown_copies.c, contexts.c. */
+/* ... and, for those that need it, to what shows kept memory, or makes contexts: shown.c, contexts.c. */
 void gmt_apply_install_shown(void);
-void gmt_apply_install_shown_copies(void);
 void gmt_apply_install_contexts(void);
 
 #endif

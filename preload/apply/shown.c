@@ -112,6 +112,88 @@ SET_ASYNC(cuMemsetD16Async_ptsz, unsigned short)
 SET_ASYNC(cuMemsetD32Async, unsigned)
 SET_ASYNC(cuMemsetD32Async_ptsz, unsigned)
 
+/* ---- copies that no other file looks at ---------------------------------------------------------- */
+
+static void name_both(CUdeviceptr first, CUdeviceptr second)
+{
+    gmt_cache_named(first);
+    gmt_cache_named(second);
+}
+
+/* A copy has all four in any of its structures; what its memory types leave out is 0, or harmless: it is given back too early. */
+#define NAME_SIDES(COPY) \
+    if ((COPY) != NULL) { \
+        name_both((COPY)->dstDevice, (COPY)->srcDevice); \
+        name_both((CUdeviceptr)(uintptr_t)(COPY)->dstHost, \
+                  (CUdeviceptr)(uintptr_t)(COPY)->srcHost); \
+    }
+
+/* ---- on the device ------------------------------------------------------------------------------ */
+
+#define COPY(SYMBOL) \
+    SHOWN(SYMBOL, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes), \
+          name_both(dst, src))
+#define COPY_ASYNC(SYMBOL) \
+    SHOWN(SYMBOL, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream), \
+          (dst, src, bytes, stream), name_both(dst, src))
+#define PEER(SYMBOL) \
+    SHOWN(SYMBOL, (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes), \
+          (dst, to, src, from, bytes), name_both(dst, src))
+#define PEER_ASYNC(SYMBOL) \
+    SHOWN(SYMBOL, \
+          (CUdeviceptr dst, CUcontext to, CUdeviceptr src, CUcontext from, size_t bytes, \
+           CUstream stream), \
+          (dst, to, src, from, bytes, stream), name_both(dst, src))
+COPY(cuMemcpyDtoD_v2)
+COPY(cuMemcpyDtoD_v2_ptds)
+COPY_ASYNC(cuMemcpyDtoDAsync_v2)
+COPY_ASYNC(cuMemcpyDtoDAsync_v2_ptsz)
+PEER(cuMemcpyPeer)
+PEER(cuMemcpyPeer_ptds)
+PEER_ASYNC(cuMemcpyPeerAsync)
+PEER_ASYNC(cuMemcpyPeerAsync_ptsz)
+
+/* ---- rows and boxes ----------------------------------------------------------------------------- */
+
+#define BOX(SYMBOL, TYPE) SHOWN(SYMBOL, (const TYPE *copy), (copy), NAME_SIDES(copy))
+#define BOX_ASYNC(SYMBOL, TYPE) \
+    SHOWN(SYMBOL, (const TYPE *copy, CUstream stream), (copy, stream), NAME_SIDES(copy))
+BOX(cuMemcpy2D_v2, CUDA_MEMCPY2D)
+BOX(cuMemcpy2D_v2_ptds, CUDA_MEMCPY2D)
+BOX(cuMemcpy2DUnaligned_v2, CUDA_MEMCPY2D)
+BOX(cuMemcpy2DUnaligned_v2_ptds, CUDA_MEMCPY2D)
+BOX_ASYNC(cuMemcpy2DAsync_v2, CUDA_MEMCPY2D)
+BOX_ASYNC(cuMemcpy2DAsync_v2_ptsz, CUDA_MEMCPY2D)
+BOX(cuMemcpy3D_v2, CUDA_MEMCPY3D)
+BOX(cuMemcpy3D_v2_ptds, CUDA_MEMCPY3D)
+BOX_ASYNC(cuMemcpy3DAsync_v2, CUDA_MEMCPY3D)
+BOX_ASYNC(cuMemcpy3DAsync_v2_ptsz, CUDA_MEMCPY3D)
+BOX(cuMemcpy3DPeer, CUDA_MEMCPY3D_PEER)
+BOX(cuMemcpy3DPeer_ptds, CUDA_MEMCPY3D_PEER)
+BOX_ASYNC(cuMemcpy3DPeerAsync, CUDA_MEMCPY3D_PEER)
+BOX_ASYNC(cuMemcpy3DPeerAsync_ptsz, CUDA_MEMCPY3D_PEER)
+
+#define SET_ROWS(SYMBOL, TYPE) \
+    SHOWN(SYMBOL, (CUdeviceptr address, size_t pitch, TYPE value, size_t width, size_t height), \
+          (address, pitch, value, width, height), gmt_cache_named(address))
+#define SET_ROWS_ASYNC(SYMBOL, TYPE) \
+    SHOWN(SYMBOL, \
+          (CUdeviceptr address, size_t pitch, TYPE value, size_t width, size_t height, \
+           CUstream stream), \
+          (address, pitch, value, width, height, stream), gmt_cache_named(address))
+SET_ROWS(cuMemsetD2D8_v2, unsigned char)
+SET_ROWS(cuMemsetD2D8_v2_ptds, unsigned char)
+SET_ROWS(cuMemsetD2D16_v2, unsigned short)
+SET_ROWS(cuMemsetD2D16_v2_ptds, unsigned short)
+SET_ROWS(cuMemsetD2D32_v2, unsigned)
+SET_ROWS(cuMemsetD2D32_v2_ptds, unsigned)
+SET_ROWS_ASYNC(cuMemsetD2D8Async, unsigned char)
+SET_ROWS_ASYNC(cuMemsetD2D8Async_ptsz, unsigned char)
+SET_ROWS_ASYNC(cuMemsetD2D16Async, unsigned short)
+SET_ROWS_ASYNC(cuMemsetD2D16Async_ptsz, unsigned short)
+SET_ROWS_ASYNC(cuMemsetD2D32Async, unsigned)
+SET_ROWS_ASYNC(cuMemsetD2D32Async_ptsz, unsigned)
+
 /* ---- the list ----------------------------------------------------------------------------------- */
 
 #define REPLACED(SYMBOL) \
@@ -148,6 +230,40 @@ static const struct {
     REPLACED(cuMemsetD16Async_ptsz),
     REPLACED(cuMemsetD32Async),
     REPLACED(cuMemsetD32Async_ptsz),
+    REPLACED(cuMemcpyDtoD_v2),
+    REPLACED(cuMemcpyDtoD_v2_ptds),
+    REPLACED(cuMemcpyDtoDAsync_v2),
+    REPLACED(cuMemcpyDtoDAsync_v2_ptsz),
+    REPLACED(cuMemcpyPeer),
+    REPLACED(cuMemcpyPeer_ptds),
+    REPLACED(cuMemcpyPeerAsync),
+    REPLACED(cuMemcpyPeerAsync_ptsz),
+    REPLACED(cuMemcpy2D_v2),
+    REPLACED(cuMemcpy2D_v2_ptds),
+    REPLACED(cuMemcpy2DUnaligned_v2),
+    REPLACED(cuMemcpy2DUnaligned_v2_ptds),
+    REPLACED(cuMemcpy2DAsync_v2),
+    REPLACED(cuMemcpy2DAsync_v2_ptsz),
+    REPLACED(cuMemcpy3D_v2),
+    REPLACED(cuMemcpy3D_v2_ptds),
+    REPLACED(cuMemcpy3DAsync_v2),
+    REPLACED(cuMemcpy3DAsync_v2_ptsz),
+    REPLACED(cuMemcpy3DPeer),
+    REPLACED(cuMemcpy3DPeer_ptds),
+    REPLACED(cuMemcpy3DPeerAsync),
+    REPLACED(cuMemcpy3DPeerAsync_ptsz),
+    REPLACED(cuMemsetD2D8_v2),
+    REPLACED(cuMemsetD2D8_v2_ptds),
+    REPLACED(cuMemsetD2D16_v2),
+    REPLACED(cuMemsetD2D16_v2_ptds),
+    REPLACED(cuMemsetD2D32_v2),
+    REPLACED(cuMemsetD2D32_v2_ptds),
+    REPLACED(cuMemsetD2D8Async),
+    REPLACED(cuMemsetD2D8Async_ptsz),
+    REPLACED(cuMemsetD2D16Async),
+    REPLACED(cuMemsetD2D16Async_ptsz),
+    REPLACED(cuMemsetD2D32Async),
+    REPLACED(cuMemsetD2D32Async_ptsz),
 };
 
 void gmt_apply_install_shown(void)
