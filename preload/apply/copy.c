@@ -31,3 +31,24 @@ bool gmt_copy_find_on_device(uint64_t address, size_t bytes, struct gmt_copy_ran
     *range = (struct gmt_copy_range){base, there};
     return found && gmt_copy_is_within(address, bytes, range);
 }
+
+bool gmt_copy_find_locked(uint64_t address, size_t bytes, struct gmt_copy_range *range)
+{
+    unsigned flags = CU_MEMHOSTALLOC_WRITECOMBINED, managed = 1;
+    uint64_t start = 0;
+    size_t there = 0;
+    /* Of registered memory it has no flags. */
+    bool found = gmt_apply_driver.cuMemHostGetFlags != NULL &&
+                 gmt_apply_driver.cuMemHostGetFlags(&flags, (void *)(uintptr_t)address) ==
+                     CUDA_SUCCESS &&
+                 (flags & CU_MEMHOSTALLOC_WRITECOMBINED) == 0 &&
+                 gmt_apply_driver.cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                                        address) == CUDA_SUCCESS &&
+                 managed == 0 &&
+                 gmt_apply_driver.cuPointerGetAttribute(
+                     &start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address) == CUDA_SUCCESS &&
+                 gmt_apply_driver.cuPointerGetAttribute(&there, CU_POINTER_ATTRIBUTE_RANGE_SIZE,
+                                                        address) == CUDA_SUCCESS;
+    *range = found ? (struct gmt_copy_range){start, there} : (struct gmt_copy_range){0, 0};
+    return found && gmt_copy_is_within(address, bytes, range);
+}

@@ -21,7 +21,7 @@ struct gmt_copy {
     CUresult (*pass)(const struct gmt_copy *copy, size_t done);
 };
 
-/* An allocation of the device. */
+/* An allocation. */
 struct gmt_copy_range {
     uint64_t start, bytes;
 };
@@ -37,6 +37,9 @@ static inline bool gmt_copy_is_within(uint64_t address, size_t bytes,
 bool gmt_copy_is_pageable(uint64_t address);
 /* Do all bytes lie in one allocation of the current device, which is not managed? That is *range then. */
 bool gmt_copy_find_on_device(uint64_t address, size_t bytes, struct gmt_copy_range *range);
+
+/* Do all bytes lie in one piece of page-locked memory that CUDA has allocated, and that the host reads fast? That is *range then. */
+bool gmt_copy_find_locked(uint64_t address, size_t bytes, struct gmt_copy_range *range);
 
 /* pageable-staging (staging.c). True: the copy is made, with `result` for the program. False: it must pass. */
 bool gmt_staging_copy(struct gmt_copy *copy, CUresult *result);

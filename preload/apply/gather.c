@@ -13,8 +13,6 @@
 #include "preload/apply/state.h"
 #include "preload/driver/coverage.h"
 
-#define PAGE_SHIFT 12
-
 static bool is_on;                       /* from the start on */
 static size_t most_bytes[GMT_FIX_COUNT]; /* that a fix holds back; 0: it is off */
 
@@ -24,7 +22,8 @@ static struct {
     enum gmt_refusal not_quiet; /* GMT_REFUSAL_COUNT: it is quiet */
     CUcontext context;
     struct gmt_copy_range device;
-    uint64_t source_page;
+    struct gmt_copy_range
+        locked; /* page-locked memory of the source, which stays where it is: freeing it is a call */
     struct gmt_copy_row row;
 } known = {.passed_at = UINT64_MAX, .not_quiet = GMT_REFUSAL_NOT_QUIET};
 
@@ -87,12 +86,16 @@ void gmt_gather_context_ends(CUcontext context, CUdevice device)
     }
 }
 
-static bool is_pageable(uint64_t address)
+/* Can the source be read at the call: is it pageable, or page-locked (*is_locked)? Both may lie in one page: registered memory begins anywhere. */
+static bool find_source(const struct gmt_copy *copy, bool *is_locked)
 {
-    if (address >> PAGE_SHIFT != known.source_page) {
-        known.source_page = gmt_copy_is_pageable(address) ? address >> PAGE_SHIFT : UINT64_MAX;
+    *is_locked = gmt_copy_is_within(copy->src, copy->bytes, &known.locked);
+    if (*is_locked ||
+        (gmt_copy_is_pageable(copy->src) && gmt_copy_is_pageable(copy->src + copy->bytes - 1))) {
+        return true;
     }
-    return known.source_page != UINT64_MAX;
+    *is_locked = gmt_copy_find_locked(copy->src, copy->bytes, &known.locked);
+    return *is_locked;
 }
 
 /* GMT_REFUSAL_COUNT: the copy is held back, or *result is an error of earlier ones. */
@@ -105,11 +108,12 @@ static enum gmt_refusal take(const struct gmt_copy *copy, enum gmt_fix fix, uint
         known.device = (struct gmt_copy_range){0, 0};
         return GMT_REFUSAL_DEVICE_MEMORY;
     }
-    if (!is_pageable(copy->src)) {
+    bool is_locked = false;
+    if (!find_source(copy, &is_locked)) {
         return GMT_REFUSAL_LOCKED_MEMORY;
     }
-    enum gmt_refusal reason = gmt_batch_add(copy, &known.device, known.context, most_bytes[fix],
-                                            result);
+    enum gmt_refusal reason = gmt_batch_add(copy, is_locked, &known.device, known.context,
+                                            most_bytes[fix], result);
     /* A call that began meanwhile, and did not see that there is a batch, waits for nobody: neither does the batch. */
     if (reason == GMT_REFUSAL_COUNT && *result == CUDA_SUCCESS &&
         atomic_load(&gmt_every_call_count) != count) {
@@ -290,7 +294,7 @@ void gmt_gather_passed(const struct gmt_copy *copy, CUresult result, uint64_t co
         known.not_quiet = not_quiet();
         known.quiet_at = count;
         known.device = (struct gmt_copy_range){0, 0};
-        known.source_page = UINT64_MAX;
+        known.locked = (struct gmt_copy_range){0, 0};
     }
     known.passed_at = count;
     gmt_gather_release();

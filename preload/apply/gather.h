@@ -4,7 +4,9 @@
  * and which go to the device together, as few copies.
  *
  * CUDA documents of such a copy from pageable memory that it waits for the stream, and returns when its source has been read; the device
- * may get the bytes later. So what has to be kept is the place in the stream, and that the bytes arrive without a further call.
+ * may get the bytes later. So what has to be kept is the place in the stream, and that the bytes arrive without a further call. One from page-locked
+ * memory returns when the bytes are there, so a batch that has one is waited for when it is issued; no device writes to such a source meanwhile, as none
+ * has work. Memory that the program has registered, or that the host reads slowly (write-combined), passes (LOCKED_MEMORY).
  *
  * When the meaning could change, and what is done about it:
  * - Source changed after the call returned: its bytes are copied in the call.

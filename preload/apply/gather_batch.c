@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -38,6 +39,7 @@ static struct {
     uint64_t longest_ns;
     pid_t pid;
     bool is_ended, is_shared;
+    bool is_waited_for; /* of those that are held back one comes from page-locked memory */
 } batch;
 
 static _Atomic pthread_t
@@ -105,8 +107,10 @@ static CUresult issue(void)
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     CUresult result = CUDA_SUCCESS;
     unsigned count = batch.count;
+    bool waits = batch.is_waited_for && !GMT_APPLY_MUTANT(gather_locked_wait);
     batch.count = 0;
     batch.used = 0;
+    batch.is_waited_for = false;
     if (count == 0 || gmt_apply_driver.cuThreadExchangeStreamCaptureMode(&mode) != CUDA_SUCCESS) {
         return CUDA_SUCCESS; /* CUDA ends: its memory goes with it */
     }
@@ -118,6 +122,9 @@ static CUresult issue(void)
     }
     for (unsigned i = 0; i < count && result == CUDA_SUCCESS; i++) {
         result = issue_part(&batch.parts[GMT_APPLY_MUTANT(gather_reverse) ? count - 1 - i : i]);
+    }
+    if (waits && result == CUDA_SUCCESS) {
+        result = gmt_apply_driver.cuStreamSynchronize(CU_STREAM_LEGACY);
     }
     if (is_other) {
         (void)gmt_apply_driver.cuCtxPopCurrent_v2(&current);
@@ -200,9 +207,18 @@ static void add(const struct gmt_copy *copy, const struct gmt_copy_range *in)
     batch.used += copy->bytes;
 }
 
-/* Its bytes, behind those that are there. False: they cannot be read, which is the driver's to say. */
-static bool read_source(const struct gmt_copy *copy)
+/*
+ * Its bytes, behind those that are there. False: they cannot be read, which is the driver's to say. Page-locked memory may be of the driver's
+ * device file, which the kernel does not read; it is there, as freeing it is a call.
+ */
+static bool read_source(const struct gmt_copy *copy, bool is_locked)
 {
+    if (is_locked) {
+        if (!GMT_APPLY_MUTANT(gather_locked)) {
+            memcpy(batch.memory + batch.used, (const void *)(uintptr_t)copy->src, copy->bytes);
+        }
+        return true;
+    }
     struct iovec here = {batch.memory + batch.used, copy->bytes},
                  there = {(void *)(uintptr_t)copy->src, copy->bytes};
     int saved_errno = errno;
@@ -211,8 +227,9 @@ static bool read_source(const struct gmt_copy *copy)
     return is_read;
 }
 
-enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, const struct gmt_copy_range *in,
-                               CUcontext context, size_t most_bytes, CUresult *result)
+enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, bool is_locked,
+                               const struct gmt_copy_range *in, CUcontext context,
+                               size_t most_bytes, CUresult *result)
 {
     if (copy->bytes > most_bytes) {
         return GMT_REFUSAL_LARGE;
@@ -226,7 +243,7 @@ enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, const struct gmt_cop
             return GMT_REFUSAL_COUNT;
         }
     }
-    if (!read_source(copy)) {
+    if (!read_source(copy, is_locked)) {
         return GMT_REFUSAL_LOCKED_MEMORY;
     }
     if (batch.count == 0) {
@@ -236,6 +253,7 @@ enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, const struct gmt_cop
         batch.context = context;
         atomic_store(&gmt_every_call_stops, 1);
     }
+    batch.is_waited_for = batch.is_waited_for || is_locked;
     add(copy, in);
     return GMT_REFUSAL_COUNT;
 }

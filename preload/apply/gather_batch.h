@@ -17,11 +17,12 @@
 void gmt_batch_start(size_t bytes, uint64_t longest_ns);
 
 /*
- * Adds a copy into the allocation `in` of `context`. GMT_REFUSAL_COUNT: its bytes are there, or *result is an error of what had to be
+ * Adds a copy into the allocation `in` of `context`, from page-locked memory if `is_locked`. GMT_REFUSAL_COUNT: its bytes are there, or *result is an error of what had to be
  * issued before, and the copy is not made. Of one context until it is issued.
  */
-enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, const struct gmt_copy_range *in,
-                               CUcontext context, size_t most_bytes, CUresult *result);
+enum gmt_refusal gmt_batch_add(const struct gmt_copy *copy, bool is_locked,
+                               const struct gmt_copy_range *in, CUcontext context,
+                               size_t most_bytes, CUresult *result);
 
 /* Issues all, before another call. An error, also of what the timer has issued, is that call's to return. */
 CUresult gmt_batch_settle(void);

@@ -13,7 +13,8 @@
  *   rows      it copies rows              pieces   it copies small pieces that follow each other
  *             to the device, one by one; behind a comma: `async` in another stream without a wait, `own` with a stream for each
  *             thread, `threads` two at once, `capture` beside a capture,
- *             `shared` after memory was shared, `contexts` with a second context, `child` in a child, too, `locked` from page-locked memory
+ *             `shared` after memory was shared, `contexts` with a second context, `child` in a child, too, `locked` from page-locked memory, `combined` from such that
+ *             is write-combined
  *   gone      memory that a copy goes to is gone with its context before anybody waits, managed memory is copied to, streams end
  */
 #include <cuda.h>
@@ -140,8 +141,9 @@ static void *upload_rows(void *context)
     if (does("async")) { /* its stream waits for nobody */
         OK(cuCtxSynchronize());
     }
-    if (does("locked")) {
-        OK(cuMemHostAlloc((void **)&up, sizeof plain, 0));
+    if (does("locked") || does("combined")) {
+        OK(cuMemHostAlloc((void **)&up, sizeof plain,
+                          does("combined") ? CU_MEMHOSTALLOC_WRITECOMBINED : 0));
     }
     for (size_t i = 0; i < ROWS; i++) {
         memset(up + i * ROW_BYTES, (int)i + 1, ROW_BYTES);
@@ -167,7 +169,8 @@ static void prepare(CUcontext context)
         OK(cuStreamBeginCapture(upload_stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     } else if (does("shared")) {
         OK(cuMemAlloc(&memory, 64));
-        (void)cuIpcGetMemHandle(&handle, memory); /* the software device has none for so small a block */
+        (void)cuIpcGetMemHandle(&handle,
+                                memory); /* the software device has none for so small a block */
     } else if (does("contexts")) {
 #if CUDA_VERSION >= 13000
         OK(cuCtxCreate(&second, NULL, 0, 0));

@@ -39,7 +39,8 @@ both ,capture 'a stream is being captured'
 both ,shared 'not applied to 64 copies, 2.50 KiB: memory is shared with other processes, devices or interfaces'
 both ,contexts 'the process has several contexts'
 both ,child 'applied to 62 copies, 2.42 KiB'
-both ,locked 'the host side is page-locked'
+both ,locked 'applied to 62 copies, 2.42 KiB'
+both ,combined 'the host side is page-locked'
 both ,threads 'it is the first copy, or the first behind another call'
 
 # The twins that rules GM101 and GM104 were planted in, by the runtime.

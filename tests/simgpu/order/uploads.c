@@ -63,6 +63,8 @@ static void open_actor(struct actor *a)
     a->host_bytes = 4 * bytes_of_place;
     a->host = malloc(a->host_bytes);
     OK(cuMemHostAlloc((void **)&a->locked, bytes_of_place, 0));
+    a->registered = aligned_alloc(4096, 4096);
+    OK(cuMemHostRegister(a->registered, 4096, 0));
 }
 
 /* ---- uploads ------------------------------------------------------------------------------------ */
@@ -120,11 +122,12 @@ static void beyond(struct actor *a, struct place *place)
 static void from_locked(struct actor *a, struct place *place)
 {
     size_t bytes = draw(a, 2) == 0 ? place->bytes / 4 : 16;
+    uint8_t *from = draw(a, 3) == 0 ? a->registered : a->locked;
     for (unsigned i = 0; i < 4; i++) {
-        fill(a, a->locked, bytes);
-        memcpy(place->model + i * bytes, a->locked, bytes);
-        OK(cuMemcpyHtoD(place->memory + i * bytes, a->locked, bytes));
-        memset(a->locked, 0xaa, bytes);
+        fill(a, from, bytes);
+        memcpy(place->model + i * bytes, from, bytes);
+        OK(cuMemcpyHtoD(place->memory + i * bytes, from, bytes));
+        memset(from, 0xaa, bytes);
     }
 }
 
@@ -156,6 +159,20 @@ static void behind_event(struct actor *a, const struct place *place)
     OK(cuMemcpyDtoHAsync(a->locked, place->memory, place->bytes, free_stream));
     OK(cuStreamSynchronize(free_stream));
     harness_same(a->locked, place->model, place->bytes, "another stream behind an event");
+}
+
+/* Any stream: copies from page-locked memory are there when they return. */
+static void behind_locked(struct actor *a, struct place *place)
+{
+    size_t bytes = 1 + draw(a, 32);
+    for (size_t i = 0; i < 6; i++) {
+        fill(a, a->locked, bytes);
+        memcpy(place->model + i * bytes, a->locked, bytes);
+        OK(cuMemcpyHtoD(place->memory + i * bytes, a->locked, bytes));
+    }
+    OK(cuMemcpyDtoHAsync(a->registered, place->memory, place->bytes, free_stream));
+    OK(cuStreamSynchronize(free_stream));
+    harness_same(a->registered, place->model, place->bytes, "another stream behind copies");
 }
 
 static void work(struct actor *a, struct place *place)
@@ -335,9 +352,11 @@ static void fault(struct actor *a)
 
 static void step_alone(struct actor *a, struct place *place)
 {
-    switch (draw(a, 13)) {
+    switch (draw(a, 15)) {
     case 0:
     case 1: behind_event(a, place); break;
+    case 13:
+    case 14: behind_locked(a, place); break;
     case 2: query(a); break;
     case 3:
     case 4: renew(a, place); break;

@@ -23,8 +23,9 @@ struct actor {
     struct place *places;
     unsigned count;
     bool is_alone;
-    uint8_t *host;   /* pageable */
-    uint8_t *locked; /* page-locked */
+    uint8_t *host;       /* pageable */
+    uint8_t *locked;     /* page-locked */
+    uint8_t *registered; /* page-locked by the program */
     size_t host_bytes;
 };
 
