@@ -5,7 +5,7 @@
 
 #include "sim_fixture.h"
 
-TestSuite(sim_atomic_floats, .timeout = 20);
+TestSuite(sim_atomic_floats, .timeout = 120);
 
 #define LANES 32
 #define CELL 1024 /* word of `out` that all lanes change */

@@ -5,7 +5,7 @@
 
 #include "sim_fixture.h"
 
-TestSuite(sim_atomics, .timeout = 30);
+TestSuite(sim_atomics, .timeout = 120);
 
 #define LANES 32
 #define CELL 1024 /* word of `out` that all lanes change */

@@ -7,7 +7,7 @@
 
 #include "sim_fixture.h"
 
-TestSuite(sim_checks, .timeout = 20);
+TestSuite(sim_checks, .timeout = 120);
 
 /* CHECK(name, instructions, status, words of the message) */
 #define CHECKS(X) \

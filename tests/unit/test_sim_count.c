@@ -4,7 +4,7 @@
 
 #include "simgpu/exec/count.h"
 
-TestSuite(sim_count, .timeout = 10);
+TestSuite(sim_count, .timeout = 60);
 
 #define BASE UINT64_C(0x7f0000000000) /* of an allocation */
 

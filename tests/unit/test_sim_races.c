@@ -5,7 +5,7 @@
 
 #include "sim_fixture.h"
 
-TestSuite(sim_races, .timeout = 20);
+TestSuite(sim_races, .timeout = 120);
 
 #define TILE \
     ".shared .align 8 .b8 tile[512];\nmov.u32 %r8, tile;\n" \
