@@ -381,7 +381,7 @@ int main(int argc, char **argv)
             unlink(report);
             pid_t child = fork();
             if (child == 0) {
-                alarm(20);
+                alarm(120);
                 run(report);
             }
             if (waitpid(child, &status, 0) != child) {

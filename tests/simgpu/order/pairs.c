@@ -125,7 +125,7 @@ static void run(const struct pair *pair, unsigned seed)
     (void)snprintf(text, sizeof text, "%u", seed);
     setenv("SIMGPU_ORDER", text, 1);
     setenv("SIMGPU_ORDER_REPORT", report, 1);
-    alarm(20);
+    alarm(120);
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&context, 0));
     OK(cuCtxSetCurrent(context));

@@ -408,7 +408,7 @@ static bool check(const struct rule *rule, unsigned seeds)
         memset(order, 0, 4096);
         pid_t child = fork();
         if (child == 0) {
-            alarm(20);
+            alarm(120);
             run(rule, seed);
         }
         if (waitpid(child, &status, 0) != child || status != 0) {

@@ -188,7 +188,7 @@ static void start(unsigned seed)
     CUmodule module;
     (void)snprintf(text, sizeof text, "%u", seed);
     setenv("SIMGPU_ORDER", text, 1);
-    alarm(20);
+    alarm(120);
     OK(cuInit(0));
     OK(cuDevicePrimaryCtxRetain(&context, 0));
     OK(cuCtxSetCurrent(context));
