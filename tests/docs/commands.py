@@ -188,7 +188,7 @@ class Place:
 
     def run(self, line: str, folder: pathlib.Path) -> subprocess.CompletedProcess:
         return subprocess.run(["sh", "-c", line], cwd=folder, env=self.env, stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, errors="replace", timeout=150, check=False)
+                              text=True, errors="replace", timeout=500, check=False)
 
     def ranks(self, folder: pathlib.Path) -> None:
         """The traces of two ranks, with sums over steps."""

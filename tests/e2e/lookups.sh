@@ -6,8 +6,8 @@
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
 export LD_LIBRARY_PATH=$CLIENTS/lookup
-run t.plain timeout 60 "$CLIENTS/lookup_client"
-LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/t.db run t timeout 60 "$CLIENTS/lookup_client"
+run t.plain timeout 300 "$CLIENTS/lookup_client"
+LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/t.db run t timeout 300 "$CLIENTS/lookup_client"
 same_behaviour t
 equal "status" 0 "$(cat t.status)"
 equal "what the program printed" "constructor 0 0 0|library 0 0|both 0 0" "$(paste -sd'|' t.out)"

@@ -24,7 +24,7 @@ hard() {
 # Programs are started by a shell of their own, in all ways alike.
 started() {
     # shellcheck disable=SC2016
-    timeout -k 5 100 bash -c "$(declare -f client hard); ulimit -c 0; eval \"\$1\"" bash "$1"
+    timeout -k 5 300 bash -c "$(declare -f client hard); ulimit -c 0; eval \"\$1\"" bash "$1"
 }
 
 # recorded WAY COLLECT COMMAND
@@ -37,7 +37,7 @@ recorded() {
             ;;
         launcher)
             # shellcheck disable=SC2016
-            timeout -k 5 200 "$GMT_BUILD/bin/gmtrace" -o "$work/traces/%p.db" -- \
+            timeout -k 5 600 "$GMT_BUILD/bin/gmtrace" -o "$work/traces/%p.db" -- \
                 bash -c "$(declare -f client hard); ulimit -c 0; eval \"\$1\"" bash "$3"
             ;;
     esac

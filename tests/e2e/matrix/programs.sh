@@ -31,7 +31,7 @@ one_way() {
         exec env -i PATH="$PATH" LC_ALL=C HOME="$PWD" TMPDIR="$PWD/tmp" TERM=dumb USER=somebody WAY="$way" \
             RUSTUP_HOME="${RUSTUP_HOME:-$HOME/.rustup}" CARGO_HOME="${CARGO_HOME:-$HOME/.cargo}" \
             GMT_BUILD="$GMT_BUILD" GMT_SOURCE="$GMT_SOURCE" CLIENTS="$CLIENTS" \
-            "${before[@]}" timeout --foreground -k 5 60 bash -c '
+            "${before[@]}" timeout --foreground -k 5 240 bash -c '
                 source "$GMT_SOURCE/tests/e2e/matrix/programs_rows.sh"
                 eval "$1"' bash "$command"
     ) >"$way.out" 2>"$way.err" </dev/null || status=$?
