@@ -17,6 +17,7 @@ static void spin(uint64_t ns)
 
 struct made {
     unsigned calls, hashes; /* after the first 2 s */
+    uint64_t ns;            /* since then, whatever else the machine did */
 };
 
 /* For 5 s: calls that take 3 us in the driver, 0.3 us in the hook, and 6 us more where they may hash. */
@@ -42,6 +43,7 @@ static struct made make_calls(double share)
         if (now_ns - began_ns >= UINT64_C(2000000000)) {
             made.calls++;
             made.hashes += hashes;
+            made.ns = now_ns - began_ns - UINT64_C(2000000000);
         }
     }
     return made;
@@ -52,7 +54,9 @@ Test(overhead, keeps_hashing_within_what_there_is)
     struct made made = make_calls(0.3);
     double hashing = (double)made.hashes * HASH_NS;
     double all = hashing + (double)made.calls * (HOOK_NS + CALL_NS);
-    cr_expect_leq(hashing / all, 0.3, "%u of %u calls: %g", made.hashes, made.calls, hashing / all);
+    /* The limit is a share of the time that passes, in which other processes run, too. */
+    cr_expect_leq(hashing / (double)made.ns, 0.3, "%u of %u calls: %g", made.hashes, made.calls,
+                  hashing / (double)made.ns);
     cr_expect_geq(hashing / all, 0.1, "%u of %u calls: %g", made.hashes, made.calls, hashing / all);
     cr_expect_eq(atomic_load(&gmt_overhead_levels.stack_one_in), 1, "stacks cost nothing");
     cr_expect_eq(atomic_load(&gmt_overhead_levels.counters_ns), UINT64_MAX);
