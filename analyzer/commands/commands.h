@@ -75,6 +75,7 @@ int gmt_command_analyze(int argc, char **argv);
 int gmt_command_fixes(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);
 int gmt_command_fleet(int argc, char **argv);
+int gmt_command_trend(int argc, char **argv);
 int gmt_command_export(int argc, char **argv);
 int gmt_command_sql(int argc, char **argv);
 int gmt_command_lines(int argc, char **argv);

@@ -32,6 +32,8 @@ struct gmt_outliers {
 int gmt_outliers_find(struct gmt_outliers *outliers, const double *values, size_t n,
                       enum gmt_fleet_side side, double alpha, double *odd);
 
+/* P(T > t) of that distribution; t >= 0. */
+double gmt_student_tail(double t, double freedom);
 /* x with P(T > x) = p, of Student's distribution with `freedom` >= 1 degrees; 0 < p < 0.5. */
 double gmt_student_upper(double p, double freedom);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantiles of Student's distribution, by its incomplete beta function. */
+/* Tails and quantiles of Student's distribution, by its incomplete beta function. */
 #include <math.h>
 
 #include "analyzer/fleet/outliers.h"
@@ -42,7 +42,7 @@ static double beta_share(double a, double b, double x)
                                      : 1 - front * beta_fraction(b, a, 1 - x) / b;
 }
 
-static double upper_tail(double t, double freedom)
+double gmt_student_tail(double t, double freedom)
 {
     return 0.5 * beta_share(freedom / 2, 0.5, freedom / (freedom + t * t));
 }
@@ -51,14 +51,14 @@ double gmt_student_upper(double p, double freedom)
 {
     double low = 0, high = 1;
 
-    while (high < 1e12 && upper_tail(high, freedom) > p) {
+    while (high < 1e12 && gmt_student_tail(high, freedom) > p) {
         low = high;
         high *= 2;
     }
     for (int i = 0; i < 40; i++) {
         double middle = (low + high) / 2;
 
-        if (upper_tail(middle, freedom) > p) {
+        if (gmt_student_tail(middle, freedom) > p) {
             low = middle;
         } else {
             high = middle;

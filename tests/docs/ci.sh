@@ -38,7 +38,8 @@ block json 1 ci/memory-budget.json
 block jq 1 ci/code-quality.jq
 block yaml 1 github.yml
 block yaml 2 gitlab.yml
-block sh 2 more.sh
+block sh 2 ci/nightly
+block sh 3 more.sh
 
 # gate STATUS NAME: the gate on that recording ends so.
 gate() {
@@ -152,6 +153,27 @@ if python3 -c 'import yaml' 2>/dev/null; then
     [ -s summary.md ] || fail "no summary"
     jq -e 'length > 0' code-quality.json >/dev/null || fail "no report for GitLab"
 fi
+
+# ---- every night ----
+# gmtrace --label commit=C -o FILE -- NAME: the recording that TWIN names, as if it were made at that night.
+cat >"$work/bin/gmtrace" <<'END'
+#!/bin/sh
+[ "$1" = --label ] && [ "$3" = -o ] && [ "$5" = -- ] && cp "$RECORDINGS/$TWIN.db" "$4" && sqlite3 "$4" "
+    INSERT INTO meta VALUES ('labels', '$2,program=$6'); DELETE FROM meta WHERE key = 'run';
+    UPDATE process SET realtime_ns = realtime_ns + $NIGHT * 86400000000000"
+END
+night() {
+    local status=0
+    NIGHT=$2 TWIN=$3 sh ci/nightly "c$2" app >out 2>log || status=$?
+    [ "$status" = "$1" ] || fail "night $2 ends with $status, not $1"
+}
+for n in 1 2 3 4; do night 0 $n fast; done
+for n in 5 6; do night 0 $n slow; done
+night 1 7 slow
+grep -qE '^  [0-9-]+, commit c5; the run before: [0-9-]+, commit c4$' out || fail "the commit is not named"
+grep -qE '^    worse: copies: ' out || fail "the copies are not named"
+ACCEPTED=c6 night 0 8 slow
+rm -r nights
 
 # ---- without a GPU: gmtrace itself, on the software device ----
 rm "$work/bin/gmtrace" memory*

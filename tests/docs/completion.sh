@@ -46,7 +46,7 @@ for command in analyze $commands; do
 done
 offers "$(printf '%s\n' analyze "$commands" folder other.db trace.db | sort | xargs)" gmanalyze ''
 offers 'folder other.db trace.db' gmanalyze trace.db ''
-offers 'trace.db' gmanalyze tr
+offers 'trace.db trend' gmanalyze tr
 offers 'folder/inner.db' gmanalyze folder/
 offers 'high' gmanalyze --fail-on h
 offers 'high' gmanalyze --fail-on = h
@@ -105,7 +105,7 @@ for shell in zsh fish; do
     for command in $commands; do
         "in_$shell" "gmanalyze " | grep -qx "$command" || fail "$shell offers no $command"
     done
-    shell_offers $shell 'trace.db' 'gmanalyze tr'
+    shell_offers $shell 'trace.db' 'gmanalyze trac'
     shell_offers $shell 'any high medium never' 'gmanalyze --fail-on '
     shell_offers $shell 'bank-conflict' 'gmanalyze --rule bank'
     shell_offers $shell 'GM101' 'gmanalyze trace.db --skip-rule GM101'

@@ -21,7 +21,7 @@ at=$work/somewhere/else
 
 for file in bin/gmtrace bin/gmanalyze lib/libgmtrace.so libexec/gmtrace/gmtrace-recorder \
     libexec/gmtrace/simgpu/libcuda.so.1 libexec/gmtrace/simgpu/libcudart.so.13 share/gmtrace/models/nvidia-h200.json \
-    share/gmtrace/report.schema.json share/gmtrace/several.schema.json share/man/man1/gmtrace.1 share/man/man1/gmanalyze.1 share/man/man1/gmcalibrate.1 \
+    share/gmtrace/report.schema.json share/gmtrace/several.schema.json share/gmtrace/trend.schema.json share/man/man1/gmtrace.1 share/man/man1/gmanalyze.1 share/man/man1/gmcalibrate.1 \
     share/man/man5/gmtrace.db.5 share/bash-completion/completions/gmtrace \
     share/bash-completion/completions/gmanalyze share/zsh/site-functions/_gmtrace share/zsh/site-functions/_gmanalyze \
     share/fish/vendor_completions.d/gmtrace.fish share/fish/vendor_completions.d/gmanalyze.fish share/doc/gmtrace/LICENSE share/doc/gmtrace/README.md \
