@@ -14,7 +14,7 @@
 #define STREAMS_MOST (1 << 20) /* numbered one by one */
 
 /* A call that put work into a stream, or one that waited for it. */
-struct step {
+struct stream_step {
     int64_t begin_ns;
     int64_t
         known_ns;   /* when all before it in the stream had ended, as far as it says; GMT_NO_TIME */
@@ -24,18 +24,18 @@ struct step {
 };
 
 struct steps {
-    struct step *rows;
+    struct stream_step *rows;
     size_t count, room;
     int32_t *context_of;  /* by stream; 0: not known */
     bool *is_open;        /* by stream: it may have work without a record */
     size_t streams, open; /* the latter: how many are */
 };
 
-static int add(struct steps *steps, struct step step)
+static int add(struct steps *steps, struct stream_step step)
 {
     if (steps->count == steps->room) {
         size_t room = steps->room > 0 ? 2 * steps->room : 1024;
-        struct step *rows = realloc(steps->rows, room * sizeof(*rows));
+        struct stream_step *rows = realloc(steps->rows, room * sizeof(*rows));
 
         if (rows == NULL) {
             return -ENOMEM;
@@ -88,19 +88,19 @@ static int load_others(struct steps *steps, sqlite3 *db)
     int rc = gmt_query_open(&query, db, sql);
 
     while (rc == 0 && gmt_query_next(&query)) {
-        rc = add(steps, (struct step){.begin_ns = gmt_query_instant(&query, 0),
-                                      .known_ns = gmt_query_time(&query, 1),
-                                      .stream = gmt_query_id(&query, 2),
-                                      .context = gmt_query_id(&query, 3),
-                                      .works = gmt_query_int(&query, 4) != 0,
-                                      .all = gmt_query_int(&query, 5) != 0});
+        rc = add(steps, (struct stream_step){.begin_ns = gmt_query_instant(&query, 0),
+                                             .known_ns = gmt_query_time(&query, 1),
+                                             .stream = gmt_query_id(&query, 2),
+                                             .context = gmt_query_id(&query, 3),
+                                             .works = gmt_query_int(&query, 4) != 0,
+                                             .all = gmt_query_int(&query, 5) != 0});
     }
     return gmt_query_close(&query, rc);
 }
 
 static int compare_steps(const void *a, const void *b)
 {
-    const struct step *x = a, *y = b;
+    const struct stream_step *x = a, *y = b;
 
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
@@ -113,18 +113,18 @@ static int load(struct steps *steps, const struct gmt_timeline *tl)
         rc = load_others(steps, tl->db);
     }
     for (size_t i = 0; rc == 0 && i < tl->launch_count; i++) {
-        rc = add(steps,
-                 (struct step){tl->launches[i].call.begin_ns, tl->launches[i].device_start_ns,
-                               tl->launches[i].call.stream, 0, true, false});
+        rc = add(steps, (struct stream_step){tl->launches[i].call.begin_ns,
+                                             tl->launches[i].device_start_ns,
+                                             tl->launches[i].call.stream, 0, true, false});
     }
     for (size_t i = 0; rc == 0 && i < tl->copy_count; i++) {
         const struct gmt_tl_copy *copy = &tl->copies[i];
         bool drains = copy->blocking && copy->direction == GMT_DIR_D2H &&
                       copy->device_start_ns == GMT_NO_TIME;
 
-        rc = add(steps, (struct step){copy->call.begin_ns,
-                                      drains ? copy->call.end_ns : copy->device_start_ns,
-                                      copy->call.stream, 0, !drains, false});
+        rc = add(steps, (struct stream_step){copy->call.begin_ns,
+                                             drains ? copy->call.end_ns : copy->device_start_ns,
+                                             copy->call.stream, 0, !drains, false});
     }
     if (rc == 0 && steps->count > 1) {
         qsort(steps->rows, steps->count, sizeof(*steps->rows), compare_steps);
@@ -139,7 +139,7 @@ static void close_stream(struct steps *steps, size_t stream)
 }
 
 /* What a call says of streams that are open; *known_ns: when what it closes had ended. */
-static void look_at(struct steps *steps, const struct step *step, int64_t *known_ns)
+static void look_at(struct steps *steps, const struct stream_step *step, int64_t *known_ns)
 {
     size_t open = steps->open;
 
@@ -176,7 +176,7 @@ static void extend(struct steps *steps, struct gmt_interval *gaps, size_t count)
         for (; at < steps->count && steps->rows[at].begin_ns < gaps[i].begin_ns; at++) {
         }
         for (; at < steps->count && steps->rows[at].begin_ns <= gaps[i].end_ns; at++) {
-            const struct step *step = &steps->rows[at];
+            const struct stream_step *step = &steps->rows[at];
 
             if (step->works && step->known_ns == GMT_NO_TIME) {
                 steps->open += !steps->is_open[step->stream];

@@ -256,3 +256,17 @@ Test(coverage, knows_a_module_only_by_the_file_that_was_loaded)
                   1);
     expect_number("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 0);
 }
+
+/* Another such time follows at once, as when the program takes CUPTI while records are off. */
+Test(coverage, leaves_out_calls_made_while_records_were_off)
+{
+    run("INSERT INTO device_gap VALUES (1, 0, 3, '', '', 'budget', 0), "
+        "(2, 4, 10, 'app', 'cuptiActivityEnable', 'client', 0)");
+    copy(1, 64, 0, 0, true);
+    copy(2, 64, 0, 0, false);
+    launch(3, 0, false); /* at 30 ns: it should have a record */
+    record("copy", 1, 0);
+    check();
+    expect("copies", "1|1|0|1 records, 1 while records were off");
+    expect("kernels", "1|0|0|-");
+}

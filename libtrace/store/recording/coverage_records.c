@@ -8,11 +8,13 @@
 #include "libtrace/store/recording/coverage.h"
 #include "libtrace/store/recording/coverage_internal.h"
 
-/* Made while records of devices were off; a thread that overlaps the switching may have been either. */
+/* Made while records of devices were off; a thread that overlaps the switching may have been either. Such times are apart, but for
+ * one that another follows at once. */
 #define IN_GAP \
-    "ifnull((SELECT g.begin_ns - ifnull(g.switch_ns, 0) <= c.end_ns AND " \
-    "ifnull(g.end_ns, c.begin_ns) + ifnull(g.switch_ns, 0) >= c.begin_ns FROM device_gap g " \
-    "WHERE g.begin_ns <= c.end_ns + 100000 ORDER BY g.begin_ns DESC LIMIT 1), 0)"
+    "EXISTS (SELECT 1 FROM (SELECT g.begin_ns AS opened, g.end_ns AS closed, " \
+    "ifnull(g.switch_ns, 0) AS around FROM device_gap g WHERE g.begin_ns <= c.end_ns + 100000 " \
+    "ORDER BY g.begin_ns DESC LIMIT 2) WHERE opened - around <= c.end_ns AND " \
+    "ifnull(closed, c.begin_ns) + around >= c.begin_ns)"
 #define WITHOUT_RECORD "device_end_ns IS NULL AND " IN_GAP
 /* What a call leaves no record of: it failed, moved nothing, or went into a graph (GMT_CAPTURING_STEP did run). */
 #define CALL_SUMS(optional) \
