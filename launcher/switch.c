@@ -118,6 +118,26 @@ static void print_shed(FILE *out, const struct gmt_control *now)
     if (now->overhead_counters_permille < 1000) {
         fprintf(out, ", counters at %.3g %%", now->overhead_counters_permille / 10.0);
     }
+    if (now->version >= 15 && now->overhead_device_known != 0 &&
+        now->overhead_device_known <= 1000) {
+        fprintf(out, ", device records are on for %.3g %% of the time",
+                (now->overhead_device_known - 1) / 10.0);
+    }
+}
+
+/* What CUPTI's records took of calls; 0 and false: that is not known. */
+static bool device_since(const struct gmt_control *before, const struct gmt_control *now,
+                         double *ns, double *error_ns)
+{
+    bool is_known = now->version >= 15 && now->overhead_device_known != 0 &&
+                    now->overhead_device_error_ns != UINT64_MAX;
+    bool is_added = is_known && before != NULL && before->overhead_device_error_ns != UINT64_MAX;
+    *ns = is_known ? (double)(now->overhead_device_ns - (is_added ? before->overhead_device_ns : 0))
+                   : 0;
+    *error_ns = is_known ? (double)(now->overhead_device_error_ns -
+                                    (is_added ? before->overhead_device_error_ns : 0))
+                         : 0;
+    return is_known;
 }
 
 void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *before,
@@ -138,13 +158,19 @@ void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *b
     double hashing = since(from, now, GMT_OVERHEAD_OF_HASHING);
     double counters = since(from, now, GMT_OVERHEAD_OF_COUNTERS);
     double percent = time_ns > 0 ? 100 / time_ns : 0;
-    fprintf(out, "%s%.2f +-%.2f %%", head, (hooks + stacks + hashing + counters) * percent,
-            error_since(from, now) * percent);
+    double device = 0, device_error = 0;
+    bool has_device = device_since(from, now, &device, &device_error);
+    fprintf(out, "%s%.2f +-%.2f %%", head, (hooks + stacks + hashing + counters + device) * percent,
+            (error_since(from, now) + device_error) * percent);
     if (now->overhead_budget_ppm != 0) {
         fprintf(out, " of %.3g %%", now->overhead_budget_ppm / 1e4);
     }
-    fprintf(out, " (calls %.2f, stacks %.2f, hashing %.2f, counters %.2f)", hooks * percent,
+    fprintf(out, " (calls %.2f, stacks %.2f, hashing %.2f, counters %.2f", hooks * percent,
             stacks * percent, hashing * percent, counters * percent);
+    if (has_device) {
+        fprintf(out, ", device records %.2f", device * percent);
+    }
+    fputc(')', out);
     print_shed(out, now);
 }
 

@@ -167,6 +167,19 @@ static void managed_memory(void)
     }
 }
 
+/* Not during captures, nor while a launch is measured, for which kernels are switched. */
+static bool switch_records(bool on)
+{
+    if (!atomic_load(&timestamps) || gmt_measure_is_busy() ||
+        (config.captures != NULL && atomic_load(config.captures) != 0)) {
+        return false;
+    }
+    enter();
+    bool is_done = gmt_handover_switch(on);
+    leave();
+    return is_done;
+}
+
 static void waited(void)
 {
     gmt_measure_waited();
@@ -232,6 +245,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .waited = waited,
         .managed_memory = managed_memory,
         .kernel_activity_on = gmt_activity_kernels_on,
+        .switch_records = switch_records,
         .flush = flush,
         .forking = gmt_measure_forking,
         .abandon = abandon,

@@ -40,6 +40,7 @@ static CUpti_TimestampCallbackFunc _Atomic program_clock;
 static _Atomic uint32_t program_period_ms;
 
 static struct gmt_device_gap gap; /* the last one: id and begin */
+static bool at_rest;              /* ours, and off for a time: that gap has begun */
 static char gap_client[256];
 static const char *gap_function;
 
@@ -103,8 +104,47 @@ static void begin_gap(const void *caller, const char *function)
 {
     gap.id++;
     gap.begin_ns = gmt_clock_monotonic_ns();
+    gap.reason = GMT_GAP_CLIENT;
+    gap.switch_us = 0;
     name_client(caller, function);
     write_gap(0);
+}
+
+static uint16_t microseconds(uint64_t begin_ns, uint64_t end_ns)
+{
+    uint64_t us = (end_ns - begin_ns) / 1000 + 1;
+    return us < UINT16_MAX ? (uint16_t)us : UINT16_MAX;
+}
+
+/* The program's calls meanwhile may have a record or not: how long that was is written, too. */
+static void rest(void)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    gmt_activity_rest(true);
+    at_rest = true;
+    gap.id++;
+    gap.begin_ns = gmt_clock_monotonic_ns();
+    gap.reason = GMT_GAP_BUDGET;
+    gap.switch_us = microseconds(began_ns, gap.begin_ns);
+    gap_client[0] = '\0';
+    gap_function = "";
+    write_gap(0);
+}
+
+static void end_rest(bool goes_on)
+{
+    uint64_t end_ns = gmt_clock_monotonic_ns();
+    if (at_rest && goes_on) {
+        gmt_activity_rest(false);
+        uint16_t us = microseconds(end_ns, gmt_clock_monotonic_ns());
+        gap.switch_us = us > gap.switch_us ? us : gap.switch_us;
+    }
+    if (at_rest) {
+        at_rest = false;
+        gap_client[0] = '\0'; /* another may have been named meanwhile, for later */
+        gap_function = "";
+        write_gap(end_ns);
+    }
 }
 
 /* ---- giving and taking ------------------------------------------------------------------------- */
@@ -126,6 +166,7 @@ static void give(const struct gmt_handover *request)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     enter();
     (void)gmt_measure_suspend();
+    end_rest(false);
     gmt_activity_disable();
     atomic_store(&ours, false);
     begin_gap(request->caller, request->function);
@@ -291,6 +332,22 @@ bool gmt_handover_try(void (*work)(void))
     return is_ours;
 }
 
+bool gmt_handover_switch(bool on)
+{
+    if (inside || !gmt_mutex_try(&lock)) {
+        return false;
+    }
+    inside = true;
+    bool is_ours = active && atomic_load(&ours);
+    if (is_ours && on) {
+        end_rest(true);
+    } else if (is_ours && !at_rest) {
+        rest();
+    }
+    end();
+    return is_ours;
+}
+
 void gmt_handover_set_clock(CUpti_TimestampCallbackFunc clock)
 {
     atomic_store(&program_clock, clock);
@@ -370,6 +427,9 @@ bool gmt_handover_finish(void)
 {
     bool free_now = begin();
     bool all_ours = free_now && active && atomic_load(&ours);
+    if (all_ours) {
+        end_rest(false);
+    }
     active = false;
     atomic_store(&ours, false);
     if (free_now) {
@@ -385,5 +445,6 @@ void gmt_handover_abandon(void)
     atomic_store(&ours, false);
     claims = 0;
     inside = false;
+    at_rest = false;
     gap.id = 0;
 }

@@ -70,4 +70,8 @@ bool gmt_handover_finish(void);
 /* In a forked child. */
 void gmt_handover_abandon(void);
 
+/* Switches the collector's own records off, or on again, and writes that, unless they are already. False: they are not ours now, or
+ * another thread is at work here. Within enter and leave of the collector. */
+bool gmt_handover_switch(bool on);
+
 #endif

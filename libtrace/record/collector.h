@@ -152,6 +152,10 @@ struct gmt_collector_ops {
      * row: GMT_CALL_NO_ACTIVITY). */
     bool (*kernel_activity_on)(void);
 
+    /* Switches the records of what devices do off, or on again, and says so in the trace (gmt_device_gap). False: not possible
+     * now. Takes some 10 us. NULL: it never is. */
+    bool (*switch_records)(bool on);
+
     /* From an atexit handler registered after cuInit: write everything still buffered, including
      * counters and the list of classes never measured. Bounded: <= 1 s. */
     void (*flush)(void);

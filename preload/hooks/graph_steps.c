@@ -8,6 +8,7 @@
 #include "preload/hooks/launch_call.h"
 #include "preload/hooks/memset.h"
 #include "preload/hooks/transfer.h"
+#include "preload/overhead/device_records.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
@@ -234,7 +235,11 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         return false;
     }
     unsigned measured = 0;
-    bool made = (any_lacks(steps) || always) && launch(steps, call, &measured);
+    bool tries = any_lacks(steps) || always;
+    if (tries) {
+        gmt_device_records_need();
+    }
+    bool made = tries && launch(steps, call, &measured);
     if (measured != 0) {
         steps->pause_ns = 0;
         return true;

@@ -8,6 +8,7 @@
 #include "libtrace/record/clock.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
+#include "preload/overhead/device_records.h"
 #include "preload/session/session.h"
 #include "preload/state/allocmap.h"
 #include "preload/state/context.h"
@@ -282,6 +283,7 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
         bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
         bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
         if (repeats || wants) {
+            gmt_device_records_need();
             measure(launch, call, repeats ? kernel : NULL, again);
         }
     }

@@ -10,7 +10,9 @@
 
 static double least_of(int part)
 {
-    return part == GMT_OVERHEAD_STACKS ? GMT_GOVERN_LEAST_STACKS : 0;
+    return part == GMT_OVERHEAD_STACKS   ? GMT_GOVERN_LEAST_STACKS
+           : part == GMT_OVERHEAD_DEVICE ? GMT_GOVERN_LEAST_DEVICE
+                                         : 0;
 }
 
 static double smaller(double a, double b)
@@ -27,7 +29,7 @@ void gmt_govern_begin(struct gmt_govern *govern, double share)
 {
     *govern = (struct gmt_govern){.share = share};
     for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
-        govern->level[part] = 1;
+        govern->level[part] = govern->done[part] = 1;
     }
 }
 
@@ -35,7 +37,7 @@ void gmt_govern_begin(struct gmt_govern *govern, double share)
 static void learn(struct gmt_govern *govern, double elapsed_ns, const uint64_t *cost_ns)
 {
     for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
-        double level = part == GMT_OVERHEAD_HOOKS ? 1 : govern->level[part];
+        double level = part == GMT_OVERHEAD_HOOKS ? 1 : govern->done[part];
         if (level > UNSEEN) {
             double full = (double)cost_ns[part] / elapsed_ns / level;
             double before = govern->full[part];
@@ -105,7 +107,7 @@ void gmt_govern_step(struct gmt_govern *govern, uint64_t elapsed_ns,
     double limit = cost_within(govern, available) <= available ? available
                                                                : limit_for(govern, available);
     for (int part = GMT_OVERHEAD_HOOKS + 1; part < GMT_OVERHEAD_PARTS; part++) {
-        govern->level[part] = level_for(govern, part, limit);
+        govern->level[part] = govern->done[part] = level_for(govern, part, limit);
     }
 }
 

@@ -23,20 +23,25 @@ enum gmt_overhead_part {
     GMT_OVERHEAD_STACKS,
     GMT_OVERHEAD_HASHING,
     GMT_OVERHEAD_COUNTERS,
+    GMT_OVERHEAD_DEVICE, /* what CUPTI's records of devices cost calls, as far as that is learnt */
     GMT_OVERHEAD_PARTS
 };
 
 #define GMT_GOVERN_HORIZON_NS 2e9
 #define GMT_GOVERN_SAVED_NS 1e9 /* of run time: the share of it may be saved up ...             */
 #define GMT_GOVERN_OWED_NS 10e9 /* ... and no more than the share of this is owed                */
-/* One stack of so many is read at least: places stay known. Hashing and counters may rest. */
+/* One stack of so many is read at least: places stay known. Of device records so much: kernels have times to be estimated by.
+ * Hashing and counters may rest. */
 #define GMT_GOVERN_LEAST_STACKS (1.0 / 64)
+#define GMT_GOVERN_LEAST_DEVICE (1.0 / 50)
 
 struct gmt_govern {
     double share;     /* of the run time; 0: no limit, all levels stay 1                          */
     double credit_ns; /* saved up; negative: owed                                                 */
     double full[GMT_OVERHEAD_PARTS];  /* what the part costs if all is done, of the run time      */
     double level[GMT_OVERHEAD_PARTS]; /* 0 to 1: what of it is to be done now                     */
+    double done
+        [GMT_OVERHEAD_PARTS]; /* ... and what is done; a step sets it to the level, its caller may know better */
     bool is_beyond; /* the hooks, and what cannot be shed of the rest, cost more than there is    */
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "libtrace/record/spool.h"
+#include "preload/overhead/device_records.h"
 #include "preload/overhead/govern.h"
 #include "preload/overhead/publish.h"
 
@@ -14,6 +15,8 @@
 #define STOPPED_NS UINT64_C(1000000) /* and what is beyond this was no work */
 /* Of counters: the start allowance that they have in any case (preload/recording/collect.c). */
 #define COUNTERS_START_NS UINT64_C(1000000000)
+/* CUPTI's records took 0.5 to 0.7 us of a call at full rate, and more in frameworks (docs/cupti-notes.md); no more than this. */
+#define DEVICE_MOST_NS 3000.0
 #define SQUARE_SHIFT 4 /* of ticks, so that the sum of squares has room */
 
 _Thread_local
@@ -31,6 +34,7 @@ static struct {
 
 static struct gmt_govern govern;
 static struct gmt_overhead_sums before; /* at the last step */
+static struct gmt_device_sums device_before;
 static struct gmt_clock_pair began;
 static uint64_t own_base_ns; /* of the process that this one was forked from */
 static _Atomic uint64_t step_at_ns;
@@ -60,6 +64,7 @@ void gmt_overhead_time_call(void)
     own->countdown = (uint8_t)gmt_overhead_distance(GMT_OVERHEAD_ONE_IN);
     own->exact_ns = (uint32_t)gmt_spool_own_total_ns();
     own->apart_ticks = 0;
+    own->device_work = 0;
     own->from_ticks = (uint32_t)gmt_clock_ticks() | 1;
 }
 
@@ -141,6 +146,42 @@ static struct gmt_overhead_sums difference(const struct gmt_overhead_sums *now,
     };
 }
 
+/* What CUPTI's records took of the program's calls since the last step, as far as that is certain; and what was done of them. */
+static uint64_t charge_device(struct gmt_overhead_device *device, uint64_t now_ns)
+{
+    struct gmt_device_sums now = device_before;
+    *device = (struct gmt_overhead_device){.is_governed = gmt_device_records_sums(now_ns, &now)};
+    if (!device->is_governed) {
+        return 0;
+    }
+    double calls = (double)(now.calls - device_before.calls);
+    double recorded = (double)(now.recorded - device_before.recorded);
+    device->calls = now.calls - device_before.calls;
+    device->on_ns = now.on_ns - device_before.on_ns;
+    device->pairs = now.pairs;
+    device->is_known = now.estimate.is_known;
+    device_before = now;
+    govern.done[GMT_OVERHEAD_DEVICE] = calls > 0 ? recorded / calls : 1;
+    if (now.estimate.is_known) {
+        double cost_ns = recorded * now.estimate.mean_ns;
+        device->cost_ns = cost_ns > 0 ? (uint64_t)cost_ns : 0;
+        device->error_ns = (uint64_t)(recorded * now.estimate.error_ns);
+    }
+    return now.estimate.is_certain ? device->cost_ns : 0;
+}
+
+/* Records are switched to learn what they cost only where they could cost too much, and off where they do. */
+static void apply_device(const struct gmt_overhead_device *device, uint64_t elapsed_ns)
+{
+    double others = 0;
+    for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
+        others += part != GMT_OVERHEAD_DEVICE ? govern.full[part] : 0;
+    }
+    double most = (double)device->calls * DEVICE_MOST_NS / (double)elapsed_ns;
+    gmt_device_records_set(govern.level[GMT_OVERHEAD_DEVICE],
+                           govern.share > 0 && others + most > govern.share);
+}
+
 static void apply(const struct gmt_overhead_sums *now, double ns_per_tick)
 {
     uint32_t one_in = (uint32_t)(1 / govern.level[GMT_OVERHEAD_STACKS] + 0.5);
@@ -162,22 +203,27 @@ static void apply(const struct gmt_overhead_sums *now, double ns_per_tick)
 static void charge(const struct gmt_overhead_sums *now, double ns_per_tick, bool is_last)
 {
     struct gmt_overhead_sums since = difference(now, &before);
+    uint64_t elapsed_ns = now->at_ns - before.at_ns;
+    struct gmt_overhead_device device;
     const uint64_t cost_ns[GMT_OVERHEAD_PARTS] = {
         [GMT_OVERHEAD_HOOKS] = (uint64_t)((double)since.own_ticks * ns_per_tick),
         [GMT_OVERHEAD_STACKS] = (uint64_t)((double)since.stack_ticks * ns_per_tick),
         [GMT_OVERHEAD_HASHING] = (uint64_t)((double)since.hashing_ticks * ns_per_tick),
         [GMT_OVERHEAD_COUNTERS] = since.counters_ns,
+        [GMT_OVERHEAD_DEVICE] = charge_device(&device, now->at_ns),
     };
     struct gmt_overhead_period period = {
         .begin_ns = before.at_ns,
         .end_ns = now->at_ns,
         .since = &since,
         .cost_ns = cost_ns,
+        .device = &device,
         .variance = variance_of(&since, ns_per_tick),
     };
     gmt_overhead_publish(&period, &govern, is_last);
-    gmt_govern_step(&govern, now->at_ns - before.at_ns, cost_ns);
+    gmt_govern_step(&govern, elapsed_ns, cost_ns);
     apply(now, ns_per_tick);
+    apply_device(&device, elapsed_ns);
 }
 
 static void step(uint64_t now_ns, bool is_last)
@@ -190,6 +236,8 @@ static void step(uint64_t now_ns, bool is_last)
     SET(usual_ticks, (uint64_t)(USUAL_NS / ns_per_tick));
     if (before.at_ns != 0 && now_ns > before.at_ns) {
         charge(&now, ns_per_tick, is_last);
+    } else {
+        (void)gmt_device_records_sums(now_ns, &device_before); /* the first second is not counted */
     }
     before = now;
     SET(step_at_ns, now_ns + GMT_OVERHEAD_STEP_NS);
@@ -204,6 +252,27 @@ static void step_alone(uint64_t now_ns, bool is_last)
         }
         errno = saved_errno;
         atomic_store_explicit(&busy, false, memory_order_release);
+    }
+}
+
+/* A timed call, in the driver from `begin_ticks` to `end_ticks`; and records are switched where that is due. */
+static void account_device(uint64_t begin_ticks, uint64_t end_ticks, uint64_t interval,
+                           uint64_t now_ns)
+{
+    uint64_t usual = GET(usual_ticks);
+    uint16_t function = gmt_overhead_thread.device_work;
+    if (usual == 0 || !gmt_device_records_are_governed()) {
+        return;
+    }
+    if (function != 0 && interval != 0 && end_ticks > begin_ticks) {
+        double ns_per_tick = (double)USUAL_NS / (double)usual;
+        gmt_device_records_note(function, begin_ticks,
+                                (uint64_t)((double)(end_ticks - begin_ticks) * ns_per_tick),
+                                (uint32_t)interval);
+    }
+    uint64_t began_ticks = gmt_clock_ticks();
+    if (gmt_device_records_turn(now_ns)) {
+        ADD(sums.own_ticks, gmt_clock_ticks() - began_ticks);
     }
 }
 
@@ -240,6 +309,7 @@ void gmt_overhead_account(uint64_t begin_ticks, uint64_t end_ticks)
     if (now_ns >= GET(step_at_ns)) {
         step_alone(now_ns, false);
     }
+    account_device(begin_ticks, end_ticks, interval, now_ns);
 }
 
 void gmt_overhead_start(double share)
@@ -248,6 +318,7 @@ void gmt_overhead_start(double share)
     began = gmt_clock_read_pair();
     gmt_govern_begin(&govern, share);
     before = none;
+    device_before = (struct gmt_device_sums){0};
     own_base_ns = gmt_spool_own_total_ns();
     gmt_overhead_publish_start();
     SET(gmt_overhead_levels.stack_one_in, 1);

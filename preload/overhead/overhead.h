@@ -6,8 +6,8 @@
  * Of each thread's intercepted calls one in GMT_OVERHEAD_ONE_IN, at varying distances, is timed from the hook's beginning
  * to its end without the driver's call; it stands for those since the last one. Work that is written as own time
  * (gmt_spool_own_time) is known exactly and left out there, and so are fingerprints, whose budget times each. What the
- * driver's calls take longer because CUPTI records them is not in it, nor are calls that CUPTI reports
- * (CUDA_INJECTION64_PATH) and those that are no hooks of the driver (NVTX, dlsym).
+ * driver's calls take longer because CUPTI records them is learnt apart (device_records.h). Not in it are calls that CUPTI
+ * reports (CUDA_INJECTION64_PATH) and those that are no hooks of the driver (NVTX, dlsym).
  *
  * All threads draw on one budget: what a run takes longer is at most the sum of what its threads do for gmtrace.
  * What the first second takes is not counted. There is no thread and no timer: a timed call that finds that a step is due makes it.
@@ -32,6 +32,8 @@ struct gmt_overhead_thread {
     uint32_t random;
     uint16_t stacks_taken, stacks_walked; /* since the last timed call */
     uint8_t countdown, interval; /* calls until the next one, and from the last one to this */
+    uint16_t
+        device_work; /* number of the timed call's function, if it put work on a device and did not wait */
 };
 extern _Thread_local
     __attribute__((tls_model("initial-exec"))) struct gmt_overhead_thread gmt_overhead_thread;
@@ -88,6 +90,13 @@ static inline void gmt_overhead_stack_taken(void)
 }
 /* The call at hand took a fingerprint: so much is charged. */
 void gmt_overhead_hashed(uint64_t ticks);
+/* The call at hand, by `function`, not 0, put work on a device and did not wait for it. */
+static inline void gmt_overhead_device_work(uint16_t function)
+{
+    if (__builtin_expect(gmt_overhead_thread.from_ticks != 0, 0)) {
+        gmt_overhead_thread.device_work = function;
+    }
+}
 /* May another one be taken? */
 bool gmt_overhead_may_hash(void);
 

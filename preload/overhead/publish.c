@@ -10,14 +10,16 @@
 
 static struct gmt_overhead row, all; /* since the last record; since the first step */
 static double row_variance, all_variance, taken_squares;
-static bool shed_stacks, shed_hashing, shed_counters;
+static uint64_t row_on_ns, all_on_ns; /* CUPTI's records were on */
+static bool shed_stacks, shed_hashing, shed_counters, shed_device;
 static uint64_t said_ns; /* how long the whole was when that was said last */
 
 void gmt_overhead_publish_start(void)
 {
     row = all = (struct gmt_overhead){0};
     row_variance = all_variance = taken_squares = 0;
-    shed_stacks = shed_hashing = shed_counters = false;
+    row_on_ns = all_on_ns = 0;
+    shed_stacks = shed_hashing = shed_counters = shed_device = false;
     said_ns = 0;
 }
 
@@ -64,6 +66,27 @@ static void add(struct gmt_overhead *to, const struct gmt_overhead_period *perio
     to->is_beyond = to->is_beyond || govern->is_beyond;
 }
 
+/* After `add`. The error is of one estimate in all of them: it adds up. */
+static void add_device(struct gmt_overhead *to, uint64_t *on_ns,
+                       const struct gmt_overhead_device *device)
+{
+    if (!device->is_governed) {
+        return;
+    }
+    *on_ns += device->on_ns;
+    to->device_ns += device->cost_ns;
+    if (!device->is_known) {
+        to->device_error_ns = to->device_error_ns == 0 ? UINT64_MAX : to->device_error_ns;
+    } else {
+        to->device_error_ns = (to->device_error_ns == UINT64_MAX ? 0 : to->device_error_ns) +
+                              device->error_ns;
+    }
+    to->device_cycles = device->pairs;
+    double share = to->end_ns > to->begin_ns ? (double)*on_ns / (double)(to->end_ns - to->begin_ns)
+                                             : 1;
+    to->device_known = 1 + permille(share < 1 ? share : 1);
+}
+
 static void write_control(void)
 {
     struct gmt_control *control = gmt_spool_control();
@@ -81,17 +104,22 @@ static void write_control(void)
     __atomic_store_n(&control->overhead_stack_one_in, row.stack_one_in, __ATOMIC_RELAXED);
     __atomic_store_n(&control->overhead_hashing_permille, row.hashing_permille, __ATOMIC_RELAXED);
     __atomic_store_n(&control->overhead_counters_permille, row.counters_permille, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->overhead_device_ns, all.device_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->overhead_device_error_ns, all.device_error_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->overhead_device_known, row.device_known, __ATOMIC_RELAXED);
+    __atomic_store_n(&control->overhead_device_cycles, all.device_cycles, __ATOMIC_RELAXED);
 }
 
 /* What a reader must know of the trace. The last record of a name counts. */
 static void say_shed(void)
 {
-    char detail[640], stacks[280] = "";
+    char detail[768], stacks[280] = "", device[160] = "";
     double calls = (double)all.stacks_read + (double)all.stacks_taken;
     double share = all.end_ns > all.begin_ns
                        ? 100 *
                              ((double)all.hooks_ns + (double)all.stacks_ns +
-                              (double)all.hashing_ns + (double)all.counters_ns) /
+                              (double)all.hashing_ns + (double)all.counters_ns +
+                              (double)all.device_ns) /
                              (double)(all.end_ns - all.begin_ns)
                        : 0;
     if (shed_stacks) {
@@ -105,11 +133,17 @@ static void say_shed(void)
             "most (95 %%)",
             calls > 0 ? 100 * (double)all.stacks_taken / calls : 0, half < 100 ? half : 100);
     }
+    if (shed_device) {
+        (void)snprintf(device, sizeof(device),
+                       "; records of devices were on for %.3g %% of the time, and what they cost "
+                       "is learnt from %u cycles",
+                       (all.device_known - 1) / 10.0, all.device_cycles);
+    }
     (void)snprintf(
         detail, sizeof(detail),
-        "to keep within --overhead %.3g%% (%.2g %% were used, CUPTI's own work not counted), "
-        "less was done%s%s%s%s",
-        (double)all.budget_ppm / 1e4, share, stacks,
+        "to keep within --overhead %.3g%% (%.2g %% were used%s), less was done%s%s%s%s%s",
+        (double)all.budget_ppm / 1e4, share,
+        all.device_known != 0 ? "" : ", CUPTI's own work not counted", stacks, device,
         shed_hashing ? "; fewer copies have fingerprints" : "",
         shed_counters ? "; fewer kernels were measured" : "",
         all.is_beyond ? "; the calls' records alone cost more than that at times" : "");
@@ -121,6 +155,8 @@ void gmt_overhead_publish(const struct gmt_overhead_period *period, const struct
 {
     add(&row, period, govern);
     add(&all, period, govern);
+    add_device(&row, &row_on_ns, period->device);
+    add_device(&all, &all_on_ns, period->device);
     row_variance += period->variance;
     all_variance += period->variance;
     taken_squares += (double)period->since->taken_squares;
@@ -129,15 +165,17 @@ void gmt_overhead_publish(const struct gmt_overhead_period *period, const struct
     shed_stacks = shed_stacks || all.stacks_taken != 0;
     shed_hashing = shed_hashing || row.hashing_permille < 1000;
     shed_counters = shed_counters || row.counters_permille < 1000;
+    shed_device = shed_device || (all.device_known != 0 && all.device_known <= 1000);
     write_control();
     if (row.end_ns - row.begin_ns >= ROW_NS || is_last) {
         (void)gmt_spool_side(GMT_REC_OVERHEAD, &row, sizeof(row), NULL, 0);
         row = (struct gmt_overhead){0};
         row_variance = 0;
+        row_on_ns = 0;
     }
     /* At the end, and before whenever the time has doubled: a process may be killed. */
     bool is_due = is_last || all.end_ns - all.begin_ns >= 2 * said_ns;
-    if ((shed_stacks || shed_hashing || shed_counters) && is_due) {
+    if ((shed_stacks || shed_hashing || shed_counters || shed_device) && is_due) {
         said_ns = all.end_ns - all.begin_ns;
         say_shed();
     }

@@ -21,12 +21,21 @@ struct gmt_overhead_sums {
         counters_ns; /* measuring, loading of code: known exactly; without the start allowance */
 };
 
+/* CUPTI's records of devices in a time. */
+struct gmt_overhead_device {
+    bool is_governed; /* else they are on, or there are none */
+    bool is_known;    /* what they cost; it may be nothing */
+    uint64_t calls, on_ns, cost_ns, error_ns;
+    uint32_t pairs; /* that it was learnt from so far */
+};
+
 /* What lies between two steps. */
 struct gmt_overhead_period {
     uint64_t begin_ns, end_ns;
     const struct gmt_overhead_sums *since;
     const uint64_t *cost_ns; /* by part */
-    double variance;         /* of the hooks' cost, ns^2 */
+    const struct gmt_overhead_device *device;
+    double variance; /* of the hooks' cost, ns^2 */
 };
 
 void gmt_overhead_publish_start(void);

@@ -7,6 +7,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/guard.h"
+#include "preload/overhead/device_records.h"
 #include "preload/overhead/overhead.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
@@ -109,4 +110,14 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
                              "start the program by gmtrace, or set GMTRACE_DEEP=phase");
     }
     return chosen;
+}
+
+/* What is learnt costs records, and what it saves has been seen on no GPU yet: so it is done where the user names a limit. In deep
+ * recordings all is wanted, and sums over steps are of all operations. */
+void gmt_collect_govern(void)
+{
+    bool may_rest = gmt_options.overhead_given && gmt_options.overhead > 0 &&
+                    !gmt_options.aggregate && gmt_options.collect == GMT_COLLECT_STANDARD;
+    gmt_device_records_start(may_rest,
+                             gmt_collector != NULL ? gmt_collector->switch_records : NULL);
 }

@@ -11,4 +11,7 @@
  * forked from one that used CUPTI, which must not be touched here. */
 const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti);
 
+/* Who may switch records of devices off to keep within --overhead: nobody, unless it was asked for. After gmt_collect_start. */
+void gmt_collect_govern(void);
+
 #endif

@@ -307,6 +307,7 @@ static void start_locked(void *unused)
             gmt_collector = gmt_collect_start(inherited_cupti);
             recording_pid = getpid();
             gmt_spool_own_time(GMT_OWN_SETUP, began_ns, 0);
+            gmt_collect_govern();
             gmt_overhead_start(
                 gmt_options.overhead_given || !gmt_driver_is_software ? gmt_options.overhead : 0);
             atomic_store_explicit(&gmt_started, true, memory_order_release);

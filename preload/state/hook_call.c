@@ -159,11 +159,25 @@ static void fill(struct gmt_call *call, enum gmt_rec_type type, const struct gmt
     }
 }
 
+/* A timed call that put work on a device without waiting for it: what it takes longer while that is recorded is learnt. A
+ * measured launch takes longer for another reason. */
+static void note_device_work(enum gmt_rec_type type, const struct gmt_hook_call *hooked,
+                             const void *payload)
+{
+    bool works = type == GMT_REC_TRANSFER || type == GMT_REC_MEMSET || type == GMT_REC_LAUNCH;
+    uint8_t others = GMT_CALL_CAPTURING | GMT_CALL_BLOCKING | GMT_CALL_STEP;
+    if (works && hooked->result == CUDA_SUCCESS && (hooked->flags & others) == 0 && !hooked->made &&
+        (type != GMT_REC_LAUNCH || ((const struct gmt_launch *)payload)->group == GMT_GROUP_NONE)) {
+        gmt_overhead_device_work((uint16_t)(hooked->id + 1));
+    }
+}
+
 /* The fill comes first: it may write side records, and no record may be reserved meanwhile. */
 static void append(enum gmt_rec_type type, const struct gmt_hook_call *hooked, uint64_t bytes,
                    const void *payload, unsigned slots)
 {
     struct gmt_call call = {.bytes = bytes};
+    note_device_work(type, hooked, payload);
     bool outside = may_be_left_out(type) && gmt_user_ranges_skip();
     if (outside) {
         gmt_user_ranges_leave_out();

@@ -10,6 +10,7 @@
 #define STACKS GMT_OVERHEAD_STACKS
 #define HASHING GMT_OVERHEAD_HASHING
 #define COUNTERS GMT_OVERHEAD_COUNTERS
+#define DEVICE GMT_OVERHEAD_DEVICE
 
 /* What a program asks for in a step: the share of the time that each part would take if all of it were done. */
 typedef void demand_of(unsigned step, double full[GMT_OVERHEAD_PARTS]);
@@ -35,7 +36,7 @@ static struct outcome drive(struct gmt_govern *govern, double share, unsigned st
                             demand_of *demand)
 {
     enum { WINDOW = 40 };
-    struct outcome outcome = {.lowest = {1, 1, 1, 1}};
+    struct outcome outcome = {.lowest = {1, 1, 1, 1, 1}};
     double *spent = calloc(steps, sizeof(*spent));
     gmt_govern_begin(govern, share);
     for (unsigned i = 0; i < steps; i++) {
@@ -133,6 +134,52 @@ Test(govern, sheds_the_dearest_first)
     cr_expect_geq(govern.level[HASHING], 0.5);
     cr_expect_lt(govern.level[STACKS], govern.level[HASHING]);
     cr_expect_eq(govern.level[COUNTERS], 1);
+}
+
+/* CUPTI's records are the dearest part of a launch-bound loop of a framework. */
+static void framework(unsigned step, double full[GMT_OVERHEAD_PARTS])
+{
+    (void)step;
+    full[HOOKS] = 0.006;
+    full[STACKS] = 0.01;
+    full[DEVICE] = 0.1;
+}
+
+Test(govern, sheds_device_records_and_reads_all_stacks)
+{
+    struct gmt_govern govern;
+    struct outcome outcome = drive(&govern, 0.03, 400, framework);
+    cr_expect_leq(share_of(&outcome), 0.0301);
+    cr_expect_eq(govern.level[STACKS], 1, "%g", govern.level[STACKS]);
+    cr_expect_leq(govern.level[DEVICE], 0.14 + 1e-3);
+    cr_expect_geq(govern.level[DEVICE], 0.12);
+}
+
+static void records_alone(unsigned step, double full[GMT_OVERHEAD_PARTS])
+{
+    (void)step;
+    full[DEVICE] = 2;
+}
+
+Test(govern, keeps_some_device_records_and_says_that_it_does)
+{
+    struct gmt_govern govern;
+    struct outcome outcome = drive(&govern, 0.03, 400, records_alone);
+    cr_expect_eq(govern.level[DEVICE], GMT_GOVERN_LEAST_DEVICE);
+    cr_expect_gt(outcome.beyond, 390);
+}
+
+/* While their cost is learnt half of the records are off, whatever the level is. */
+Test(govern, learns_from_what_was_done)
+{
+    struct gmt_govern govern;
+    gmt_govern_begin(&govern, 0.03);
+    uint64_t cost_ns[GMT_OVERHEAD_PARTS] = {0};
+    cost_ns[DEVICE] = STEP_NS / 20;
+    govern.done[DEVICE] = 0.5;
+    gmt_govern_step(&govern, STEP_NS, cost_ns);
+    cr_expect_float_eq(govern.full[DEVICE], 0.1, 1e-9);
+    cr_expect_eq(govern.done[DEVICE], govern.level[DEVICE]);
 }
 
 static void hooks_alone(unsigned step, double full[GMT_OVERHEAD_PARTS])

@@ -49,6 +49,7 @@ static const struct gmt_cupti_api *cupti;
 static _Atomic bool enabled;
 static _Atomic bool kernels_on;
 static _Atomic bool own_work; /* kernels stay off */
+static _Atomic bool at_rest;  /* all do */
 static struct {
     _Atomic uint32_t cupti;
     _Atomic uint32_t id;
@@ -205,6 +206,7 @@ CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **fai
         result = api->cuptiActivityRegisterCallbacks(gmt_buffers_give, gmt_buffers_take);
     }
     atomic_store(&enabled, result == CUPTI_SUCCESS);
+    atomic_store(&at_rest, false);
     for (size_t i = 0; result == CUPTI_SUCCESS && i < KINDS; i++) {
         *failed = "cuptiActivityEnable";
         result = api->cuptiActivityEnable(kinds[i]);
@@ -275,26 +277,44 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
     }
 }
 
+/* Kinds but that of kernels. */
+static void set_others(bool on)
+{
+    for (size_t i = 0; atomic_load(&enabled) && i < KINDS; i++) {
+        if (kinds[i] != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
+            (void)(on ? cupti->cuptiActivityEnable(kinds[i])
+                      : cupti->cuptiActivityDisable(kinds[i]));
+        }
+    }
+}
+
 void gmt_activity_own_work(bool begins)
 {
     if (begins) {
         gmt_activity_set_kernels(false);
     }
     atomic_store(&own_work, begins);
-    for (size_t i = 0; atomic_load(&enabled) && i < KINDS; i++) {
-        if (kinds[i] != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
-            (void)(begins ? cupti->cuptiActivityDisable(kinds[i])
-                          : cupti->cuptiActivityEnable(kinds[i]));
-        }
-    }
+    set_others(!begins && !atomic_load(&at_rest));
     if (!begins) {
+        gmt_activity_set_kernels(true);
+    }
+}
+
+void gmt_activity_rest(bool rests)
+{
+    if (rests) {
+        gmt_activity_set_kernels(false);
+    }
+    atomic_store(&at_rest, rests);
+    set_others(!rests && !atomic_load(&own_work));
+    if (!rests) {
         gmt_activity_set_kernels(true);
     }
 }
 
 void gmt_activity_set_kernels(bool on)
 {
-    on = on && !atomic_load(&own_work);
+    on = on && !atomic_load(&own_work) && !atomic_load(&at_rest);
     if (!atomic_load(&enabled) || atomic_load(&kernels_on) == on) {
         return;
     }

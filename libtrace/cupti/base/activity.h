@@ -28,6 +28,9 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id);
 void gmt_activity_set_kernels(bool on);
 bool gmt_activity_kernels_on(void);
 
+/* All records off, or on again; what is said of kernels meanwhile is heeded afterwards. */
+void gmt_activity_rest(bool rests);
+
 /* All records off until it is over, whatever is said of kernels meanwhile: for work of gmtrace's own on the device. One
  * thread at a time. */
 void gmt_activity_own_work(bool begins);

@@ -314,6 +314,54 @@ int scenario_fork(long n)
     return status;
 }
 
+/* A launch and a memset, whose records make the latter longer; the device did them before the calls returned. */
+static bool priced_calls(CUdeviceptr memory)
+{
+    enum { FEW = 512, MANY = 1 << 18 };
+    bool kernels = cupti.standin_cupti_enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    launch_begun(4, kernels);
+    bool on = cupti.standin_cupti_enabled(CUPTI_ACTIVITY_KIND_MEMSET);
+    CHECK(cu.cuMemsetD8Async(memory, 0, on ? MANY : FEW, NULL));
+    cupti.standin_cupti_begun(CUPTI_ACTIVITY_KIND_MEMSET, NULL, on ? MANY : FEW, on);
+    return on;
+}
+
+static void priced_rest(CUdeviceptr memory)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        (void)priced_calls(memory);
+    }
+    CHECK(cu.cuCtxSynchronize());
+}
+
+int scenario_priced(long n)
+{
+    CUdeviceptr memory;
+    long off = 0;
+    bool was_on = true;
+    start();
+    load_cupti();
+    CHECK(cu.cuMemAlloc(&memory, 1 << 18));
+    uint64_t until_ns = realtime_ns() + (n < 0 ? (uint64_t)-n : 60) * UINT64_C(1000000000);
+    for (unsigned i = 0; (n < 0 || off < n) && realtime_ns() < until_ns; i++) {
+        bool on = priced_calls(memory);
+        off += was_on && !on;
+        was_on = on;
+        if (i % 64 == 63) {
+            CHECK(cu.cuCtxSynchronize());
+        }
+    }
+    printf("off %ld times\n", off);
+    if (n > 0) { /* they are off now: the program takes CUPTI, and gives it back */
+        profile_on();
+        priced_rest(memory);
+        profile_off();
+        report("own");
+        priced_rest(memory);
+    }
+    return 0;
+}
+
 int scenario_nothing(long n)
 {
     (void)n;

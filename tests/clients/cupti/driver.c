@@ -21,6 +21,15 @@ void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t by
     }
 }
 
+void standin_cupti_begun(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks,
+                         bool enabled)
+{
+    const struct standin_copy *copy = atomic_load(&served);
+    if (copy != NULL) {
+        copy->begun(kind, kernel, bytes_or_blocks, enabled);
+    }
+}
+
 void standin_cupti_page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns)
 {
     const struct standin_copy *copy = atomic_load(&served);

@@ -93,6 +93,12 @@ void launch(unsigned blocks)
     cupti.standin_cupti_work(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "vector_add", blocks);
 }
 
+void launch_begun(unsigned blocks, bool enabled)
+{
+    CHECK(client_vector_add(vector_add, memory[0], memory[1], memory[2], blocks * 256, NULL));
+    cupti.standin_cupti_begun(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, "vector_add", blocks, enabled);
+}
+
 void work(unsigned times)
 {
     static float host[ELEMENTS];

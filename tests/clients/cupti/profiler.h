@@ -28,6 +28,8 @@ uint64_t realtime_ns(void);
 
 void start(void);
 void launch(unsigned blocks);
+/* The same; kernels were recorded, or not, when it began. */
+void launch_begun(unsigned blocks, bool enabled);
 /* So many copies of 4 KiB, memsets of 512 bytes and launches of 4 blocks. */
 void work(unsigned times);
 

@@ -63,13 +63,15 @@ void standin_note(const char *function)
 #define ENTER() standin_note(__func__)
 
 static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+static void begun(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks,
+                  bool enabled);
 static bool is_enabled(CUpti_ActivityKind kind);
 static void page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns);
 
 bool standin_is_served(void)
 {
-    static const struct standin_copy copy = {work, is_enabled, standin_ranges,
-                                             standin_call_in_range, page};
+    static const struct standin_copy copy = {
+        work, begun, is_enabled, standin_ranges, standin_call_in_range, page};
     return standin_attach(&copy);
 }
 /* For what asks the driver. */
@@ -430,13 +432,9 @@ void standin_range_begins(void)
     (void)pthread_mutex_unlock(&lock);
 }
 
-static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks)
+static void write_down(void *record, CUpti_ActivityKind kind, const char *kernel,
+                       uint64_t bytes_or_blocks)
 {
-    pthread_mutex_lock(&lock);
-    correlation++;
-    bool unseen = unseen_kernel && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
-    unseen_kernel &= !unseen;
-    void *record = kinds[kind] && !unseen ? room_for(size_of(kind)) : NULL;
     if (record != NULL && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
         fill_kernel(record, kernel, (uint32_t)bytes_or_blocks);
     } else if (record != NULL && kind == CUPTI_ACTIVITY_KIND_MEMCPY) {
@@ -444,6 +442,25 @@ static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_
     } else if (record != NULL) {
         fill_memset(record, bytes_or_blocks);
     }
+}
+
+static void work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks)
+{
+    pthread_mutex_lock(&lock);
+    correlation++;
+    bool unseen = unseen_kernel && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+    unseen_kernel &= !unseen;
+    write_down(kinds[kind] && !unseen ? room_for(size_of(kind)) : NULL, kind, kernel,
+               bytes_or_blocks);
+    (void)pthread_mutex_unlock(&lock);
+}
+
+static void begun(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks,
+                  bool enabled)
+{
+    pthread_mutex_lock(&lock);
+    correlation++;
+    write_down(enabled ? room_for(size_of(kind)) : NULL, kind, kernel, bytes_or_blocks);
     (void)pthread_mutex_unlock(&lock);
 }
 

@@ -14,6 +14,9 @@
 
 /* Beside CUPTI's own functions. `kind` has just been done by the device; recorded if it is switched on. */
 void standin_cupti_work(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+/* The same of what was begun when the kind was `enabled`, which alone matters then. */
+void standin_cupti_begun(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks,
+                         bool enabled);
 /* Something has happened to a page of managed memory, and took `ns`: `counter` but for its times. */
 void standin_cupti_page(const CUpti_ActivityUnifiedMemoryCounter3 *counter, uint64_t ns);
 bool standin_cupti_enabled(CUpti_ActivityKind kind);
@@ -26,6 +29,8 @@ void standin_cupti_call_in_range(void (*function)(void));
 /* Between a copy and the driver (driver.c). False: it serves another one. */
 struct standin_copy {
     void (*work)(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks);
+    void (*begun)(CUpti_ActivityKind kind, const char *kernel, uint64_t bytes_or_blocks,
+                  bool enabled);
     bool (*enabled)(CUpti_ActivityKind kind);
     unsigned (*ranges)(void);
     void (*call_in_range)(void (*function)(void));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Is --overhead kept? Launch-bound loops of PyTorch and a graph, bare and recorded in turns: each mode's paired difference
 with its 95 % interval, until that is +-0.5 points or 60 turns are made. What the trace says of itself stands beside it; what
-CUPTI's records take inside of the driver is in the first and not in the second. Results stay bit-equal.
+CUPTI's records take inside of the driver is in the first, and in the second where --overhead is given: there the share of time for
+which they are on, what they cost by what was learnt, and calls that lack a record without a reason stand, too. Results stay bit-equal.
 GMT_BUDGET=train,decode limits it to some of the programs, GMT_BUDGET_PAIRS=10 sets how many turns are made at most."""
 
 import json
@@ -58,8 +59,11 @@ class Runs:
         self.results.add(result_of(done))
         if path is not None:
             self.said.setdefault(mode, []).append(self.session.rows(
-                path, "SELECT 100.0 * sum(hooks_ns + stacks_ns + hashing_ns + counters_ns) / sum(end_ns - begin_ns), "
-                      "max(stack_one_in), max(is_beyond) FROM overhead")[0])
+                path, "SELECT 100.0 * sum(hooks_ns + stacks_ns + hashing_ns + counters_ns + ifnull(device_ns, 0)) / "
+                      "sum(end_ns - begin_ns), max(stack_one_in), max(is_beyond), sum(device * (end_ns - begin_ns)) / "
+                      "sum(end_ns - begin_ns), 100.0 * sum(device_ns) / sum(end_ns - begin_ns), 100.0 * sum(device_error_ns) / "
+                      "sum(end_ns - begin_ns), max(device_cycles), (SELECT total(count) FROM loss WHERE kind IN "
+                      "('host call without device row', 'device row not joined')) FROM overhead")[0])
         return taken
 
 
@@ -73,7 +77,11 @@ def judge(session, name, mode, found, runs):
     session.note(f"{name}, {mode}", {
         "added_percent": round(found[0], 2), "interval": round(found[1], 2),
         "said_percent": mean([row[0] for row in said]), "stack_one_in": max(row[1] or 1 for row in said),
-        "beyond": any(row[2] for row in said)})
+        "beyond": any(row[2] for row in said), "device_on": mean([row[3] for row in said]),
+        "device_percent": mean([row[4] for row in said]), "device_interval": mean([row[5] for row in said]),
+        "device_cycles": max(row[6] or 0 for row in said), "not_joined": max(row[7] for row in said)})
+    session.check(f"{name}, {mode}: calls and records agree, whenever these were on", not any(row[7] for row in said),
+                  [row[7] for row in said])
     if mode in ALLOWED:
         session.check(f"{name}, {mode}: no more than {ALLOWED[mode]} % of the run time",
                       found[0] + found[1] <= ALLOWED[mode], f"{found[0]:.2f} +-{found[1]:.2f} %")
