@@ -12,7 +12,7 @@
 
 enum {
     FIRST_SEED = 5000
-}; /* was chosen when the detector had been written, and is not changed with it */
+}; /* the detector was corrected with these in view: docs/trend.md */
 
 static void add_findings(struct gmt_trend_run *run, const struct night *night,
                          struct gmt_arena *arena)
