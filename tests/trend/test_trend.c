@@ -10,9 +10,7 @@
 #include "analyzer/trend/trend.h"
 #include "tests/trend/nights.h"
 
-enum {
-    FIRST_SEED = 5000
-}; /* the detector was corrected with these in view: docs/trend.md */
+enum { FIRST_SEED = 5000 }; /* the detector was corrected with these in view: docs/trend.md */
 
 static void add_findings(struct gmt_trend_run *run, const struct night *night,
                          struct gmt_arena *arena)
