@@ -159,11 +159,35 @@ static void work_alone(unsigned seed)
     print(&worker);
 }
 
+static pthread_barrier_t both_are_known;
+
+/* Threads are known by the order of their first results: the same in each run. */
+static void show_first_result(void)
+{
+    char byte;
+    void *memory;
+    OK(cudaSetDevice(0));
+    OK(cudaMalloc(&memory, 1));
+    OK(cudaMemset(memory, 1, 1));
+    OK(cudaMemcpy(&byte, memory, 1, CUDA_DEVICE_TO_HOST));
+    OK(cudaFree(memory));
+}
+
+static void *work_second(void *worker)
+{
+    show_first_result();
+    (void)pthread_barrier_wait(&both_are_known);
+    return work(worker);
+}
+
 static void work_twice(void)
 {
     struct worker workers[2] = {{.seed = 1}, {.seed = 100}};
     pthread_t thread;
-    OK(pthread_create(&thread, NULL, work, &workers[1]));
+    show_first_result();
+    OK(pthread_barrier_init(&both_are_known, NULL, 2));
+    OK(pthread_create(&thread, NULL, work_second, &workers[1]));
+    (void)pthread_barrier_wait(&both_are_known);
     (void)work(&workers[0]);
     OK(pthread_join(thread, NULL));
     print(&workers[0]);
