@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
+#include "analyzer/commands/trace_session.h"
 #include "analyzer/fleet/folder.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
@@ -61,9 +62,42 @@ static int complain(const char *folder, int rc)
     return rc;
 }
 
+/* As `gmanalyze TRACE` would, without a word: in a process of its own. */
+static void analyse(struct gmt_fleet_rank *rank, struct gmt_arena *arena)
+{
+    struct gmt_analyze_options options = {.writer = &gmt_writer_text,
+                                          .command = GMT_COMMAND_FLEET,
+                                          .calibrate = GMT_CALIBRATE_NEVER,
+                                          .traces = {rank->trace},
+                                          .trace_count = 1};
+    struct gmt_trace_session session;
+
+    rank->has_findings = gmt_trace_session_open(&session, &options, rank->trace) == GMT_EXIT_OK;
+    if (!rank->has_findings) {
+        rank->remark = "its findings are not known: gmanalyze says why";
+    }
+    for (size_t i = 0; rank->has_findings && i < session.report.finding_count; i++) {
+        const struct gmt_finding *finding = &session.report.findings[i];
+
+        if (finding->severity == GMT_SEVERITY_NOTE) {
+            continue;
+        }
+        struct gmt_fleet_finding *added = GMT_PUSH(arena, rank->findings, rank->finding_count);
+        if (added == NULL) {
+            break;
+        }
+        added->fingerprint = gmt_arena_copy(arena, finding->fingerprint);
+        added->rule = gmt_arena_copy(arena, finding->rule);
+        added->title = gmt_arena_copy(arena, finding->title);
+        added->place = gmt_arena_copy(arena, finding->place.label);
+        added->saves_ns = finding->saving.best_ns;
+    }
+    gmt_trace_session_close(&session);
+}
+
 static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
 {
-    int rc = gmt_fleet_read_folder(&view->fleet, view->folder, arena);
+    int rc = gmt_fleet_read_folder(&view->fleet, view->folder, analyse, arena);
 
     if (rc == 0) {
         rc = gmt_fleet_clocks_fill(&view->clocks, &view->fleet, GMT_FLEET_CLOCK_ALARMS, arena);
@@ -77,6 +111,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
     if (rc == 0) {
         rc = gmt_fleet_imbalance_find(&view->memory, &view->fleet);
     }
+    if (rc == 0) {
+        rc = gmt_common_findings_find(&view->common, &view->fleet, arena);
+    }
     return complain(view->folder, rc == 0 && arena->failed ? -ENOMEM : rc);
 }
 
@@ -84,7 +121,7 @@ static int look_back(struct gmt_fleet_view *view, struct gmt_arena *arena)
 {
     struct gmt_fleet before;
     struct gmt_fleet_result result;
-    int rc = gmt_fleet_read_folder(&before, view->against, arena);
+    int rc = gmt_fleet_read_folder(&before, view->against, NULL, arena);
 
     if (rc == 0) {
         rc = gmt_fleet_detect(&result, &before, NULL, arena);

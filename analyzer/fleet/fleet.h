@@ -69,6 +69,12 @@ enum gmt_fleet_trait {
     GMT_FLEET_TRAITS
 };
 
+/* What a rule found in a whole trace. */
+struct gmt_fleet_finding {
+    const char *fingerprint, *rule, *title, *place;
+    double saves_ns; /* most likely, in this rank's run; NAN: it has no price */
+};
+
 /* One trace. Strings and arrays belong to whoever filled it in. */
 struct gmt_fleet_rank {
     const char *trace, *rank, *host; /* file; "3"; NULL: unknown */
@@ -80,6 +86,9 @@ struct gmt_fleet_rank {
     double *values; /* [step - first_step][measure]; NAN: not measured */
     struct gmt_fleet_collective *collectives; /* by key and position */
     size_t collective_count;
+    struct gmt_fleet_finding *findings; /* not those that are notes */
+    size_t finding_count;
+    bool has_findings;   /* the rules have run: the trace is whole */
     bool has_wall_clock; /* else no collective of it has a time that others' have, too */
     bool
         has_device_times; /* else host and collective_ns are of the host: comparable among such ranks only */

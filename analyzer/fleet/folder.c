@@ -3,6 +3,7 @@
 #include "analyzer/fleet/folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fts.h>
 #include <math.h>
 #include <signal.h>
@@ -29,6 +30,12 @@ enum { DEPTH_MOST = 4 };
 struct rank_reader {
     pid_t pid;
     FILE *from; /* NULL: was not started */
+};
+
+/* The same for all traces. */
+struct reading_how {
+    sqlite3 *model;
+    gmt_fleet_analyse *analyse;
 };
 
 /* ---- the files -------------------------------------------------------------------------------- */
@@ -77,14 +84,26 @@ static int list(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *a
 
 /* ---- one of them ------------------------------------------------------------------------------ */
 
+/* What the rules say to stderr they would say for each rank. */
+static void find_in(struct gmt_fleet_rank *rank, gmt_fleet_analyse *analyse,
+                    struct gmt_arena *arena)
+{
+    int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+    if (nowhere >= 0 && dup2(nowhere, STDERR_FILENO) >= 0) {
+        analyse(rank, arena);
+    }
+}
+
 /* In a process of its own. */
-static int read_one(const char *trace, sqlite3 *model, FILE *to)
+static int read_one(const char *trace, const struct reading_how *reading, FILE *to)
 {
     struct gmt_arena arena = {0};
     struct gmt_fleet_rank rank = {.trace = trace};
     sqlite3 *db = NULL;
+    bool is_whole = false;
     char message[4096];
-    const struct gmt_open_how how = {.flags = GMT_TRACE_SUMS, .model = model};
+    const struct gmt_open_how how = {.flags = GMT_TRACE_SUMS, .model = reading->model};
     int rc = gmt_open_trace_how(trace, &how, &db, message, sizeof(message));
 
     if (rc != 0) {
@@ -94,7 +113,8 @@ static int read_one(const char *trace, sqlite3 *model, FILE *to)
 
         rank.trouble = gmt_arena_copy(&arena, message + (named ? name + 2 : 0));
     } else {
-        rc = gmt_steps_only(db) ? 0 : gmt_steps_derive(db, "");
+        is_whole = !gmt_steps_only(db);
+        rc = is_whole ? gmt_steps_derive(db, "") : 0;
         if (rc == 0) {
             rc = gmt_fleet_read(&rank, db, &arena);
         }
@@ -106,13 +126,16 @@ static int read_one(const char *trace, sqlite3 *model, FILE *to)
     if (rank.trouble != NULL) {
         rank.step_count = rank.collective_count = 0;
     }
-    rc = gmt_fleet_rank_send(&rank, to);
     sqlite3_close(db);
+    if (is_whole && rc == 0 && reading->analyse != NULL) {
+        find_in(&rank, reading->analyse, &arena);
+    }
+    rc = gmt_fleet_rank_send(&rank, to);
     gmt_arena_free(&arena);
     return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-static void start(struct rank_reader *reader, const char *trace, sqlite3 *model)
+static void start(struct rank_reader *reader, const char *trace, const struct reading_how *how)
 {
     pid_t parent = getpid();
     int ends[2];
@@ -128,7 +151,7 @@ static void start(struct rank_reader *reader, const char *trace, sqlite3 *model)
         FILE *to = fdopen(ends[1], "w");
         bool orphan = prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
 
-        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, model, to));
+        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, how, to));
     }
     close(ends[1]);
     reader->from = reader->pid > 0 ? fdopen(ends[0], "r") : NULL;
@@ -199,27 +222,28 @@ void gmt_fleet_settle(struct gmt_fleet *fleet)
     }
 }
 
-static int read_traces(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_analyse *analyse,
+                       struct gmt_arena *arena)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     size_t ahead = processors > 0 ? (size_t)processors : 1;
-    sqlite3 *model = NULL;
+    struct reading_how how = {.analyse = analyse};
     int rc = list(fleet, folder, arena);
 
     if (rc != 0) {
         return rc;
     }
     /* Made once: each process has it from this one, and making it takes longer than reading a trace of sums. */
-    rc = gmt_own_schema(&model);
+    rc = gmt_own_schema(&how.model);
     struct rank_reader *readers = calloc(fleet->count, sizeof(*readers));
     if (rc != 0 || readers == NULL) {
-        sqlite3_close(model);
+        sqlite3_close(how.model);
         free(readers);
         return rc != 0 ? rc : -ENOMEM;
     }
     for (size_t r = 0; r < fleet->count + ahead; r++) {
         if (r < fleet->count) {
-            start(&readers[r], fleet->ranks[r].trace, model);
+            start(&readers[r], fleet->ranks[r].trace, &how);
         }
         if (r >= ahead) {
             int result = finish(&readers[r - ahead], &fleet->ranks[r - ahead], arena);
@@ -228,15 +252,16 @@ static int read_traces(struct gmt_fleet *fleet, const char *folder, struct gmt_a
         }
     }
     free(readers);
-    sqlite3_close(model);
+    sqlite3_close(how.model);
     return rc;
 }
 
-int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
+int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, gmt_fleet_analyse *analyse,
+                          struct gmt_arena *arena)
 {
     *fleet = (struct gmt_fleet){0};
     int rc = gmt_fleet_is_parquet(folder) ? gmt_fleet_read_parquet(fleet, folder, arena)
-                                          : read_traces(fleet, folder, arena);
+                                          : read_traces(fleet, folder, analyse, arena);
 
     if (rc != 0) {
         return rc;

@@ -6,16 +6,18 @@
 #include <string.h>
 
 /* trace, rank, host, trouble, remark, traits */
-enum { STRINGS = 5 + GMT_FLEET_TRAITS, STRING_MOST = 1 << 20 };
+enum { STRINGS = 5 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
 #define MAGIC UINT64_C(0x4b4e415254454c46)
 #define STEPS_MOST 10000000
 #define COLLECTIVES_MOST 100000
+#define FINDINGS_MOST 100000
 
 struct head {
     uint64_t magic;
     uint64_t lengths[STRINGS]; /* with their zero; 0: NULL */
     uint64_t first_step, step_count, collective_count;
     uint64_t has_wall_clock, has_device_times;
+    uint64_t has_findings, finding_count;
 };
 
 static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS])
@@ -32,9 +34,40 @@ static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS
     }
 }
 
+struct finding_head {
+    uint64_t lengths[FINDING_STRINGS]; /* as above */
+    double saves_ns;
+};
+
+static void finding_strings_of(struct gmt_fleet_finding *finding,
+                               const char **strings[FINDING_STRINGS])
+{
+    strings[0] = &finding->fingerprint;
+    strings[1] = &finding->rule;
+    strings[2] = &finding->title;
+    strings[3] = &finding->place;
+}
+
 static bool put(FILE *out, const void *data, size_t size, size_t n)
 {
     return n == 0 || fwrite(data, size, n, out) == n;
+}
+
+static bool put_finding(FILE *out, const struct gmt_fleet_finding *finding)
+{
+    struct gmt_fleet_finding copy = *finding;
+    const char **strings[FINDING_STRINGS];
+    struct finding_head head = {.saves_ns = finding->saves_ns};
+
+    finding_strings_of(&copy, strings);
+    for (int i = 0; i < FINDING_STRINGS; i++) {
+        head.lengths[i] = *strings[i] != NULL ? strlen(*strings[i]) + 1 : 0;
+    }
+    bool whole = put(out, &head, sizeof(head), 1);
+    for (int i = 0; i < FINDING_STRINGS; i++) {
+        whole = whole && put(out, *strings[i], 1, head.lengths[i]);
+    }
+    return whole;
 }
 
 int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
@@ -46,6 +79,8 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
                         .step_count = rank->values != NULL ? rank->step_count : 0,
                         .collective_count = rank->collective_count,
                         .has_wall_clock = rank->has_wall_clock,
+                        .has_findings = rank->has_findings,
+                        .finding_count = rank->finding_count,
                         .has_device_times = rank->has_device_times};
 
     strings_of(&copy, strings);
@@ -58,6 +93,9 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
     }
     whole = whole && put(out, rank->values, GMT_FLEET_MEASURES * sizeof(double), head.step_count) &&
             put(out, rank->collectives, sizeof(*rank->collectives), rank->collective_count);
+    for (size_t i = 0; i < rank->finding_count; i++) {
+        whole = whole && put_finding(out, &rank->findings[i]);
+    }
     return whole && fflush(out) == 0 ? 0 : -EIO;
 }
 
@@ -77,6 +115,51 @@ static void *take(FILE *in, size_t size, size_t n, struct gmt_arena *arena, int 
     return data;
 }
 
+static const char *take_text(FILE *in, uint64_t length, struct gmt_arena *arena, int *rc)
+{
+    char *text = length <= STRING_MOST ? take(in, 1, length, arena, rc) : NULL;
+
+    if (length > STRING_MOST && *rc == 0) {
+        *rc = -EIO;
+    }
+    if (text != NULL) {
+        text[length - 1] = '\0';
+    }
+    return text;
+}
+
+static void take_finding(FILE *in, struct gmt_fleet_finding *finding, struct gmt_arena *arena,
+                         int *rc)
+{
+    const char **strings[FINDING_STRINGS];
+    struct finding_head head;
+
+    if (*rc != 0 || fread(&head, sizeof(head), 1, in) != 1) {
+        *rc = *rc != 0 ? *rc : -EIO;
+        return;
+    }
+    finding->saves_ns = head.saves_ns;
+    finding_strings_of(finding, strings);
+    for (int i = 0; i < FINDING_STRINGS; i++) {
+        *strings[i] = take_text(in, head.lengths[i], arena, rc);
+    }
+}
+
+/* Every finding has a fingerprint, or it is none of this program. */
+static void take_findings(FILE *in, struct gmt_fleet_rank *rank, uint64_t count,
+                          struct gmt_arena *arena, int *rc)
+{
+    rank->findings = *rc == 0 && count > 0 ? gmt_arena_alloc(arena, count * sizeof(*rank->findings))
+                                           : NULL;
+    if (*rc == 0 && count > 0 && rank->findings == NULL) {
+        *rc = -ENOMEM;
+    }
+    for (uint64_t i = 0; i < count && *rc == 0; i++) {
+        take_finding(in, &rank->findings[i], arena, rc);
+        *rc = *rc == 0 && rank->findings[i].fingerprint == NULL ? -EIO : *rc;
+    }
+}
+
 int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_arena *arena)
 {
     const char **strings[STRINGS];
@@ -84,24 +167,22 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
     int rc = 0;
 
     if (fread(&head, sizeof(head), 1, in) != 1 || head.magic != MAGIC ||
-        head.step_count > STEPS_MOST || head.collective_count > COLLECTIVES_MOST) {
+        head.step_count > STEPS_MOST || head.collective_count > COLLECTIVES_MOST ||
+        head.finding_count > FINDINGS_MOST) {
         return -EIO;
     }
     strings_of(rank, strings);
     for (int i = 0; i < STRINGS && rc == 0; i++) {
-        char *text = head.lengths[i] <= STRING_MOST ? take(in, 1, head.lengths[i], arena, &rc)
-                                                    : NULL;
-
-        if (text != NULL) {
-            text[head.lengths[i] - 1] = '\0';
-        }
-        *strings[i] = text;
+        *strings[i] = take_text(in, head.lengths[i], arena, &rc);
     }
     rank->values = take(in, GMT_FLEET_MEASURES * sizeof(double), head.step_count, arena, &rc);
     rank->collectives = take(in, sizeof(*rank->collectives), head.collective_count, arena, &rc);
+    take_findings(in, rank, head.finding_count, arena, &rc);
     if (rc != 0) {
         return rc;
     }
+    rank->finding_count = head.finding_count;
+    rank->has_findings = head.has_findings != 0;
     rank->first_step = head.first_step;
     rank->step_count = head.step_count;
     rank->collective_count = head.collective_count;

@@ -34,6 +34,52 @@ equal "their median" "$peaks" "$(json "'{median_bytes:.0f}'.format(**fleet['memo
 expect 0 memory
 grep -q '^Device memory: peaks of 15 ranks are .*; rank 11 on node-.* has most, ' out || fail "memory has no row"
 
+# Whole traces: their findings by fingerprint, beside ranks that have sums alone, and a damaged one.
+mkdir whole
+for name in pipeline_slow pipeline_fast graph; do gunzip -c "$GMT_SOURCE/tests/data/$name.db.gz" >"whole/$name.db"; done
+cp whole/pipeline_slow.db whole/again.db
+cp memory/rank0.db whole/sums.db
+n=0
+for trace in pipeline_slow pipeline_fast graph again; do sqlite3 "whole/$trace.db" "UPDATE process SET rank = '$n'" && n=$((n + 1)); done
+sqlite3 whole/pipeline_slow.db "DELETE FROM device_op WHERE call_id IN (SELECT id FROM transfer WHERE id % 2 = 0);
+    DELETE FROM transfer WHERE id % 2 = 0"
+for trace in pipeline_slow pipeline_fast graph again; do
+    "$GMANALYZE" --format json "whole/$trace.db" >"$trace.json" 2>/dev/null || fail "$trace is not analysed"
+done
+head -c 60000 whole/graph.db >whole/short.db
+expect 0 --format json whole
+python3 - <<'END' || fail "other findings"
+import json
+fleet, wanted = json.load(open("out")), {}
+for rank, name in enumerate(("pipeline_slow", "pipeline_fast", "graph", "again")):
+    for finding in json.load(open(name + ".json"))["findings"]:
+        saving = (finding.get("saving") or {}).get("best_ns")
+        wanted.setdefault(finding["fingerprint"], []).append((-1 if saving is None else saving, -rank, finding))
+assert fleet["analysed"] == 4, fleet["analysed"]
+assert {f["fingerprint"] for f in fleet["findings"]} == set(wanted)
+for found in fleet["findings"]:
+    group = wanted[found["fingerprint"]]
+    saving, rank, worst = max(group, key=lambda one: one[:2])
+    assert found["ranks"] == len({one[1] for one in group}), found
+    assert found["worst_rank"] == str(-rank), found
+    assert (found["rule"], found["title"], found["place"]) == (worst["rule"], worst["title"], worst["place"]["label"]), found
+    if saving >= 0:
+        assert abs(found["worst_saving_ns"] - saving) <= 1, (found, saving)
+        total = sum(one[0] for one in group if one[0] >= 0)
+        assert abs(found["total_saving_ns"] - total) <= len(group), (found, total)
+    else:
+        assert found["worst_saving_ns"] is None and found["total_saving_ns"] is None, found
+assert any(f["ranks"] > 1 for f in fleet["findings"]) and any(f["ranks"] == 1 for f in fleet["findings"])
+assert len({f["worst_rank"] for f in fleet["findings"]}) > 1
+totals = [f["total_saving_ns"] or 0 for f in fleet["findings"]]
+assert totals == sorted(totals, reverse=True), totals
+END
+expect 0 --top 3 whole
+grep -q '^Findings in the 4 whole traces$' out || fail "the findings have no head"
+[ "$(grep -c '^  GM[0-9]* .*: on [0-9] of 4 ranks' out)" = 3 ] || fail "not one line per finding"
+expect 0 --format json memory
+equal "findings of sums" "0 []" "$(json "'{analysed} {findings}'.format(**fleet)")"
+
 # A clean fleet in which some cannot be compared: those are reported, the others answered.
 "$MAKE_FLEET" clean 77 0 32 64 >all
 cp -r clean all-ranks

@@ -96,6 +96,29 @@ static json_t *of_memory(const struct gmt_fleet_view *view)
                      gmt_json_text(most->rank), "most_trace", gmt_json_text(most->trace));
 }
 
+static json_t *of_findings(const struct gmt_fleet_view *view)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < view->common.count; i++) {
+        const struct gmt_common_finding *common = &view->common.findings[i];
+        const struct gmt_fleet_rank *rank = &view->fleet.ranks[common->worst_rank];
+        const struct gmt_fleet_finding *worst = common->worst;
+
+        json_array_append_new(
+            list,
+            json_pack("{so, so, so, so, so, so, so, so, so}", "fingerprint",
+                      gmt_json_text(worst->fingerprint), "rule", gmt_json_text(worst->rule),
+                      "title", gmt_json_text(worst->title), "place", gmt_json_text(worst->place),
+                      "ranks", gmt_json_integer(common->ranks), "total_saving_ns",
+                      common->priced > 0 ? gmt_json_ns(common->total_ns) : json_null(),
+                      "worst_saving_ns",
+                      common->priced > 0 ? gmt_json_ns(worst->saves_ns) : json_null(), "worst_rank",
+                      gmt_json_text(rank->rank), "worst_trace", gmt_json_text(rank->trace)));
+    }
+    return list;
+}
+
 static json_t *of_changes(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_changes *changes = &view->changes;
@@ -172,6 +195,8 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     json_object_set_new(root, "spread", of_spread(view));
     json_object_set_new(root, "memory", of_memory(view));
     json_object_set_new(root, "collectives", gmt_fleet_json_traffic(view));
+    json_object_set_new(root, "analysed", gmt_json_integer(view->common.analysed));
+    json_object_set_new(root, "findings", of_findings(view));
     json_object_set_new(root, "against", of_changes(view));
     json_object_set_new(root, "ranks", ranks);
     /* With a part missing it would look whole. */

@@ -190,6 +190,44 @@ static void print_memory(const struct gmt_fleet_view *view)
         rank->host != NULL ? rank->host : "an unknown host", memory->most / memory->median);
 }
 
+static void print_finding(const struct gmt_fleet_view *view,
+                          const struct gmt_common_finding *common)
+{
+    const struct gmt_fleet_finding *worst = common->worst;
+    char total[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
+
+    gmt_say(stdout, "  %s %s, %s: on %zu of %zu ranks", worst->rule, worst->title, worst->place,
+            common->ranks, view->common.analysed);
+    if (common->priced > 0) {
+        gmt_say(stdout, ", saves %s in sum, most on rank %s: %s",
+                gmt_format_ns(total, common->total_ns),
+                name_of(&view->fleet.ranks[common->worst_rank]),
+                gmt_format_ns(most, worst->saves_ns));
+    }
+    gmt_say(stdout, "\n");
+}
+
+static void print_findings(const struct gmt_fleet_view *view)
+{
+    const struct gmt_common_findings *common = &view->common;
+    size_t shown = view->top > 0 && view->top < common->count ? view->top : common->count;
+
+    if (common->analysed == 0) {
+        return;
+    }
+    begin_section();
+    gmt_say(stdout, "Findings in the %zu whole trace%s\n", common->analysed,
+            common->analysed == 1 ? "" : "s");
+    for (size_t i = 0; i < shown; i++) {
+        print_finding(view, &common->findings[i]);
+    }
+    if (common->count == 0) {
+        gmt_say(stdout, "  none\n");
+    } else if (shown < common->count) {
+        gmt_say(stdout, "  and %zu more: --top 0\n", common->count - shown);
+    }
+}
+
 static void print_changes(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_changes *changes = &view->changes;
@@ -280,6 +318,7 @@ void gmt_fleet_text(const struct gmt_fleet_view *view)
     print_all_odd(view);
     print_spread(view);
     print_memory(view);
+    print_findings(view);
     print_changes(view);
     gmt_fleet_text_traffic(view);
     print_clocks(view);

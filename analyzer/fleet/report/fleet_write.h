@@ -7,6 +7,7 @@
 
 #include "analyzer/fleet/against.h"
 #include "analyzer/fleet/clocks.h"
+#include "analyzer/fleet/common_findings.h"
 #include "analyzer/fleet/detect.h"
 #include "analyzer/fleet/imbalance.h"
 #include "analyzer/fleet/waits.h"
@@ -18,6 +19,7 @@ struct gmt_fleet_view {
     struct gmt_fleet_waits waits;
     struct gmt_fleet_result result;
     struct gmt_fleet_imbalance memory;
+    struct gmt_common_findings common;
     const char *against; /* folder of an earlier run; NULL: none */
     struct gmt_fleet_changes changes;
     size_t top; /* odd ranks, and ranks that are not compared, that are shown in text; 0: all */
