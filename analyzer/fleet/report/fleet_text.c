@@ -201,7 +201,7 @@ static void print_finding(const struct gmt_fleet_view *view,
     if (common->priced > 0) {
         gmt_say(stdout, ", saves %s in sum, most on rank %s: %s",
                 gmt_format_ns(total, common->total_ns),
-                name_of(&view->fleet.ranks[common->worst_rank]),
+                gmt_fleet_rank_name(&view->fleet.ranks[common->worst_rank]),
                 gmt_format_ns(most, worst->saves_ns));
     }
     gmt_say(stdout, "\n");
