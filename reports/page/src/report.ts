@@ -197,6 +197,10 @@ export interface KernelRow {
   launches_in_graphs?: number;
   device_ns: number | null;
   device_ns_by?: 'times' | 'cycles' | null;
+  /** Launches without a device time, for which the kernel's median stands; absent: none. */
+  estimated_launches?: number;
+  /** Half of the 95 % interval of device_ns for these; null: not known. */
+  device_ns_error?: number | null;
   share_of_wall: number | null;
   load_efficiency_percent: number | null;
   store_efficiency_percent: number | null;
@@ -290,6 +294,10 @@ export interface Report {
     /** gmtrace's own work, as far as the program waited for it; null or absent: the trace does not know. */
     gmtrace_ns?: number | null;
     gpu_busy_ns: number | null;
+    /** For how much of the recording records of devices were on; absent: for all of it. Then gpu_busy_ns is an estimate. */
+    device_seen_share?: number | null;
+    /** Half of its 95 % interval; null: not known. */
+    gpu_busy_error_ns?: number | null;
     copy_ns: number | null;
     kernel_ns: number | null;
     peak_device_bytes: number | null;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load, payloadOf } from './bundle.mjs';
 
-const { kernelsOf, roofsOf, roofPoints, roofLine, shortName } = await load('sections/kernels/model.ts');
+const { sumText, kernelsOf, roofsOf, roofPoints, roofLine, shortName } = await load('sections/kernels/model.ts');
 const { METRICS, countersOf } = await load('sections/kernels/metrics.ts');
 const { curvesOf } = await load('sections/kernels/occupancy.ts');
 const { datasheetOf, issueRate } = await load('sections/kernels/datasheet.ts');
@@ -46,6 +46,13 @@ test('what a kernel uses of each calibrated rate', () => {
 test('a kernel is called by its title, in reports of versions before by its short name', () => {
   const [titled, before] = kernelsOf(make([row({ title: 'k #2' }), row({})]));
   assert.deepEqual([titled.short, titled.row.name, before.short], ['k #2', 'k(int)', 'k']);
+});
+
+test('a sum with estimated launches says how many, and how right it is', () => {
+  const row = { device_ns: 4e6, estimated_launches: 30, device_ns_error: 2e5 };
+  assert.match(sumText(row), /^≈4\.00 ms, .* 30 launches without a device time, right within 200 .s \(95 %\)$/);
+  assert.doesNotMatch(sumText({ ...row, device_ns_error: null }), /within/);
+  assert.equal(sumText({ device_ns: 4e6 }), '4.00 ms');
 });
 
 test('L2 takes sectors in at a rate of its own, where the model has it', () => {

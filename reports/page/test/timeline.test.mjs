@@ -242,6 +242,7 @@ test('a stretch sums calls, device work and bytes, cut to the stretch', () => {
   );
   assert.equal(sums.waiting.hostNs, 60);
   // 50..150 and 160..200 are busy.
+  assert.equal(model.busyAtLeast, false);
   assert.equal(page.busyWithin(model.busy.get(0), 100, 180), 70);
   assert.equal(page.busyWithin(model.busy.get(0), 0, 1000), 140);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load, makeFinding, makeReport } from './reports.mjs';
 
-const { copyTotals, runNote, sentence } = await load('sections/verdict/summary.ts');
+const { busyNote, copyTotals, runNote, sentence } = await load('sections/verdict/summary.ts');
 const { badges } = await load('sections/verdict/badges.ts');
 const { certainty, gain } = await load('sections/verdict/answer.ts');
 
@@ -39,6 +39,14 @@ test('the length of the run is without what gmtrace took, and both are said', ()
   const unknown = 'from the first CUDA call to the end';
   assert.equal(runNote(makeReport()), unknown);
   assert.equal(runNote(makeReport({ verdict: { ...verdict, gmtrace_ns: null } })), unknown);
+});
+
+test('a busy share that is estimated says from what', () => {
+  const verdict = { device_seen_share: 0.4, gpu_busy_error_ns: 3e6 };
+  assert.match(sentence(makeReport({ verdict })), /^About 25\.0 % of 1\.00 s the GPU was busy; /);
+  assert.match(busyNote(makeReport({ verdict })), /from the 40\.0 % of the recording .* right within 3\.00 ms \(95 %\)$/);
+  assert.doesNotMatch(busyNote(makeReport({ verdict: { ...verdict, gpu_busy_error_ns: null } })), /within/);
+  assert.doesNotMatch(busyNote(makeReport()), /estimated/);
 });
 
 test('what is not known is not said', () => {

@@ -193,11 +193,11 @@ export function Kernels({ payload }: SectionProps) {
   const roofs = useMemo(() => roofsOf(model), [model]);
   const [chosen, choose] = useChoice('k.open', '');
   const kernel = chosen === '' ? undefined : every[Number(chosen)];
+  const estimated = every.some(({ row }) => row.estimated_launches);
   const columns = useMemo(() => {
     const all = columnsOf(({ index }) => go('kernels', { 'k.open': String(index) }));
-    return report.verdict.modelled === true
-      ? all.map((column) => (column.key === 'device_ns' ? { ...column, title: 'Time, modelled' } : column))
-      : all;
+    const time = report.verdict.modelled === true ? 'Time, modelled' : estimated ? 'Time, estimated' : 'Time';
+    return all.map((column) => (column.key === 'device_ns' ? { ...column, title: time } : column));
   }, [kernels]);
   if (every.length === 0) return <p>The program launched no kernel that is known by name.</p>;
   return (
@@ -209,6 +209,8 @@ export function Kernels({ payload }: SectionProps) {
           (report.verdict.modelled === true
             ? `Times are modelled for ${modelledFor(report)} from exact counts; what needs measured ones is not known. `
             : 'The software device has no times: what needs them is not known. ')}
+        {estimated &&
+          'Some launches have no device time, as records were off to keep within --overhead: the median of their kernel stands for them. '}
         <span class="heat" data-tone="bad" data-level="6">
           orange
         </span>

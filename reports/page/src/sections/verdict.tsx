@@ -12,7 +12,7 @@ import { counted } from '../words';
 import './verdict.css';
 import { certainty, effort, FIRST, gain, heading, placesNote } from './verdict/answer';
 import { badges, type Badge } from './verdict/badges';
-import { copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
+import { busyNote, copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
 import { TimeBar } from './verdict/time-bar';
 
 interface Tile {
@@ -124,7 +124,7 @@ function tiles(report: Report): Tile[] {
       section: 'timeline',
       bar: whole,
     },
-    timed('GPU busy', v.gpu_busy_ns, 'kernels, copies and memsets, overlaps once', 'timeline'),
+    timed(known(v.device_seen_share) ? 'GPU busy, estimated' : 'GPU busy', v.gpu_busy_ns, busyNote(report), 'timeline'),
     timed('Kernels', v.kernel_ns, `${counted(v.launches, 'launch', 'launches')}, each by itself`, 'kernels'),
     timed('Copies', v.copy_ns, `${counted(v.transfers, 'copy', 'copies')}, with the host\u2019s part of blocking ones`, 'transfers'),
     memory(report),

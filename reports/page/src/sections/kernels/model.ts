@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels against what calibration says that this device can do.
-import { known } from '../../format';
+import { known, ns } from '../../format';
 import type { Payload } from '../../payload';
 import { within, type Range } from '../../span';
 import type { Finding, KernelRow } from '../../report';
+import { counted } from '../../words';
 
 export interface Roof {
   id: 'dram' | 'l2' | 'l1';
@@ -185,4 +186,11 @@ export function kernelsWithin(payload: Payload, kernels: Kernel[], range: Range 
       const share_of_wall = device_ns === null ? null : device_ns / (range[1] - range[0]);
       return { ...old, row: { ...old.row, launches: launches[old.index], device_ns, share_of_wall } };
     });
+}
+
+/** Of all launches: also of those without a device time. */
+export function sumText({ device_ns, estimated_launches, device_ns_error: error }: KernelRow): string {
+  if (!estimated_launches) return ns(device_ns);
+  const within = known(error) ? `, right within ${ns(error)} (95 %)` : '';
+  return `≈${ns(device_ns)}, with this kernel's median for ${counted(estimated_launches, 'launch', 'launches')} without a device time${within}`;
 }

@@ -10,7 +10,7 @@ import type { Payload } from '../../payload';
 import type { KernelRow } from '../../report';
 import { go } from '../../state';
 import { countersOf, type CounterRow } from './metrics';
-import type { Kernel } from './model';
+import { sumText, type Kernel } from './model';
 import { SourcePanel } from './source-panel';
 import { OccupancyPanel } from './whatif';
 
@@ -34,7 +34,7 @@ function Facts({ kernel: { row, each }, modelled }: { kernel: Kernel; modelled: 
     ['Local memory', known(row.local_bytes) ? `${bytes(row.local_bytes)} per thread` : NOTHING],
     ['Launches', launchesText(row)],
     ['One launch', row.device_ns_by === 'cycles' ? `${ns(each)}, by its cycles: no launch has a device time` : ns(each)],
-    ['All launches', `${ns(row.device_ns)}, ${modelled ? 'modelled' : `${share(row.share_of_wall)} of the run`}`],
+    ['All launches', `${sumText(row)}, ${modelled ? 'modelled' : `${share(row.share_of_wall)} of the run`}`],
   ];
   return (
     <dl class="kernel-facts">

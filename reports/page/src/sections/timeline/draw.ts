@@ -256,7 +256,8 @@ export class Painter {
     if (busy === undefined) return '';
     // The room beside the extent is no time of the trace.
     const [from, to] = [Math.max(view.from, this.model.from), Math.min(view.to, this.model.to)];
-    return share(busyWithin(busy, from, to) / (to - from));
+    const part = share(busyWithin(busy, from, to) / (to - from));
+    return this.model.busyAtLeast ? `at least ${part}` : part;
   }
 
   private drawTitles(view: View2D, palette: Palette) {

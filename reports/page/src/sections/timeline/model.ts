@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lanes of the timeline: threads, gmtrace's own work, streams and copy engines of each device, when the device was busy, and
 // its memory in use. Built once; drawing and searching only read it.
+import { known } from '../../format';
 import type { Payload } from '../../payload';
 import { piecesOf, type Pieces } from '../idle/model';
 import { NODE, place, readEvents, shortKernel, threadName, type Events } from './events';
@@ -37,6 +38,8 @@ export interface Model {
   lanes: Lane[];
   /** By device. */
   busy: Map<number, Busy>;
+  /** What devices did is not known for all of the time: they were busy at least as long as that. */
+  busyAtLeast: boolean;
   /** When each device did nothing, and why. */
   idle: Pieces;
   from: number;
@@ -177,6 +180,7 @@ export function buildModel(payload: Payload): Model {
     events,
     lanes: [],
     busy: new Map(),
+    busyAtLeast: known(head.report.verdict.device_seen_share),
     idle: piecesOf(payload),
     from,
     to,

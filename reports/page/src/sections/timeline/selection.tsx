@@ -151,7 +151,7 @@ interface RangeProps {
 }
 
 export function RangePanel({ model, range: [from, to], onShow, onClose }: RangeProps) {
-  const { events, busy } = model;
+  const { events, busy, busyAtLeast } = model;
   const sums = useMemo(() => sumRange(events, from, to), [events, from, to]);
   const text = (at: number) => placeText(at, to - from, events.byOrder);
   return (
@@ -167,7 +167,8 @@ export function RangePanel({ model, range: [from, to], onShow, onClose }: RangeP
       </p>
       {[...busy].map(([device, intervals]) => (
         <p>
-          GPU {busy.size > 1 ? device : ''} busy {share(busyWithin(intervals, from, to) / (to - from))} (
+          GPU {busy.size > 1 ? device : ''} busy {busyAtLeast && 'at least '}
+          {share(busyWithin(intervals, from, to) / (to - from))} (
           {ns(busyWithin(intervals, from, to))})
         </p>
       ))}

@@ -52,7 +52,16 @@ function device(report: Report): string {
   const { wall_ns, gpu_busy_ns } = verdict;
   if (!known(wall_ns)) return 'How long the run took is not known';
   if (!known(gpu_busy_ns)) return `The run took ${ns(wall_ns)}`;
-  return `${share(gpu_busy_ns / wall_ns)} of ${ns(wall_ns)} the GPU was busy`;
+  if (!known(verdict.device_seen_share)) return `${share(gpu_busy_ns / wall_ns)} of ${ns(wall_ns)} the GPU was busy`;
+  return `About ${share(gpu_busy_ns / wall_ns)} of ${ns(wall_ns)} the GPU was busy`;
+}
+
+/** What "busy" is, and from what it is estimated where records of devices were off at times. */
+export function busyNote({ verdict: { device_seen_share: seen, gpu_busy_error_ns: error } }: Report): string {
+  const what = 'kernels, copies and memsets, overlaps once';
+  if (!known(seen)) return what;
+  const within = known(error) ? `, right within ${ns(error)} (95 %)` : '';
+  return `${what}; estimated from the ${share(seen)} of the recording in which records of devices were on${within}`;
 }
 
 function copies({ verdict, transfers }: Report): string {
