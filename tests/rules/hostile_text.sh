@@ -11,7 +11,7 @@ export LC_ALL=C.UTF-8
 make_trace good.db golden/trace
 sqlite3 good.db "INSERT INTO instruction(launch_seq, class_id, site, file_id, line, kind, executed, lanes, requests, bytes,
     sectors, ideal_sectors, source) SELECT 1, min(id), 0, 2, 1, 'global_load', 1, 32, 1, 128, 32, 4, 'simulated' FROM kernel_class;
-    INSERT INTO string VALUES (900, 'step'); INSERT INTO range VALUES (1, 'push', 1, NULL, 900, 1, 2, 0);
+    INSERT INTO string VALUES (900, 'step'); INSERT INTO range (id, kind, thread_id, domain_id, name_id, begin_ns, end_ns, depth) VALUES (1, 'push', 1, NULL, 900, 1, 2, 0);
     UPDATE module SET symbols = 'stripped', build_id = 'abc'; INSERT INTO loss VALUES ('some kind', 'of detail', 1);"
 python3 "$rules/hostile_text.py" "$GMANALYZE" good.db "$rules/model.json"
 

@@ -179,7 +179,8 @@ Test(graph_kernels, that_run_side_by_side_count_as_such)
 }
 
 #define STEP \
-    "INSERT INTO string VALUES (950, 'step'); INSERT INTO range VALUES (1, 'push', 1, NULL, 950, " \
+    "INSERT INTO string VALUES (950, 'step'); INSERT INTO range (id, kind, thread_id, domain_id, " \
+    "name_id, begin_ns, end_ns, depth) VALUES (1, 'push', 1, NULL, 950, " \
     "79000000, 81000000, 0); "
 
 /* The graph is captured outside of the range, and launched inside. */

@@ -227,8 +227,10 @@ Test(hostile_values, a_range_that_begins_at_no_time_is_refused)
     char message[512];
 
     gmt_fixture_load(&fixture, "golden/trace");
-    gmt_fixture_sql(&fixture, "INSERT INTO string VALUES (900, 'r');"
-                              "INSERT INTO range VALUES (1, 'push', 1, NULL, 900, 'x', 5, 0)");
+    gmt_fixture_sql(&fixture,
+                    "INSERT INTO string VALUES (900, 'r');"
+                    "INSERT INTO range (id, kind, thread_id, domain_id, name_id, begin_ns, end_ns, "
+                    "depth) VALUES (1, 'push', 1, NULL, 900, 'x', 5, 0)");
     cr_assert_eq(gmt_timeline_load(&fixture.timeline, fixture.db, message, sizeof(message)), 0);
     fixture.report = (struct gmt_report){.arena = &fixture.arena, .trace_path = "trace.db"};
     cr_assert_neq(gmt_analyze(&fixture.timeline, &fixture.model, &filter, &fixture.report), 0);

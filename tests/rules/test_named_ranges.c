@@ -72,9 +72,11 @@ Test(named_ranges, work_of_the_device_belongs_to_the_call_that_made_it)
 
     load(&fixture);
     /* Its kernels run long after it. */
-    gmt_fixture_sql(&fixture, "DELETE FROM range; INSERT INTO string VALUES (60, 'launching');"
-                              "INSERT INTO range SELECT id, 'push', 1, NULL, 60, begin_ns - 1, "
-                              "begin_ns + 1, 0 FROM launch");
+    gmt_fixture_sql(&fixture,
+                    "DELETE FROM range; INSERT INTO string VALUES (60, 'launching');"
+                    "INSERT INTO range (id, kind, thread_id, domain_id, name_id, begin_ns, end_ns, "
+                    "depth) SELECT id, 'push', 1, NULL, 60, begin_ns - 1, "
+                    "begin_ns + 1, 0 FROM launch");
     gmt_fixture_analyze(&fixture, NULL);
     size_t kernels = 0;
     for (size_t i = 0; i < fixture.report.finding_count; i++) {
@@ -109,7 +111,8 @@ Test(named_ranges, less_than_half_in_each_names_the_range_around_them)
     gmt_fixture_sql(&fixture,
                     "DELETE FROM range WHERE id BETWEEN 2 AND 4;"
                     "INSERT INTO string VALUES (60, 'layer'), (61, 'a'), (62, 'b'), (63, 'c');"
-                    "INSERT INTO range VALUES (10, 'push', 1, NULL, 60, 940000, 7100000, 1),"
+                    "INSERT INTO range (id, kind, thread_id, domain_id, name_id, begin_ns, end_ns, "
+                    "depth) VALUES (10, 'push', 1, NULL, 60, 940000, 7100000, 1),"
                     /* One name within itself, and one of another domain that ended before. */
                     "(11, 'push', 1, NULL, 60, 940001, 7099999, 2),"
                     "(12, 'push', 1, 52, 51, 940002, 940003, 0),"
@@ -142,7 +145,8 @@ Test(named_ranges, overlapping_domains_and_open_ranges)
     gmt_fixture_load(&fixture, "golden/trace");
     gmt_fixture_sql(&fixture,
                     "INSERT INTO string VALUES (50, 'a'), (51, 'b'), (52, 'c'), (53, 'open');"
-                    "INSERT INTO range VALUES (1, 'push', 1, NULL, 50, 100, 500, 0),"
+                    "INSERT INTO range (id, kind, thread_id, domain_id, name_id, begin_ns, end_ns, "
+                    "depth) VALUES (1, 'push', 1, NULL, 50, 100, 500, 0),"
                     "(2, 'push', 1, 50, 51, 200, 700, 0), (3, 'push', 1, NULL, 52, 300, 400, 1),"
                     "(4, 'push', 3, NULL, 53, 1000, NULL, 0)");
     gmt_fixture_analyze(&fixture, "GM101");
