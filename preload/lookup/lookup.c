@@ -163,7 +163,8 @@ struct gmt_lookup gmt_dlsym_filter(void *handle, const char *name, const void *c
     struct gmt_lookup lookup = {.handle = handle};
     bool is_cupti = name[0] == 'c' && name[2] == 'p';
     bool is_way_in = strcmp(name, "InitializeInjection") == 0 ||
-                     strcmp(name, "InitializeInjectionNvtx2") == 0;
+                     strcmp(name, "InitializeInjectionNvtx2") == 0 ||
+                     strcmp(name, "InitializeInjectionNvtxExtension") == 0;
     bool is_inside = !GMT_GUARD_ENTER_ALONE();
     if (is_cupti || is_way_in) {
         look_up_plain(&lookup, name, caller, is_cupti, is_inside);

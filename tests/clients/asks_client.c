@@ -43,7 +43,8 @@ static void say(const char *who, const char *how, ask *looks_up, void *handle)
                                         "cuptiActivityEnable",
                                         "cuptiSubscribe",
                                         "InitializeInjection",
-                                        "InitializeInjectionNvtx2"};
+                                        "InitializeInjectionNvtx2",
+                                        "InitializeInjectionNvtxExtension"};
     (void)dlerror();
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *found = looks_up(handle, names[i]);

@@ -10,11 +10,22 @@
 #include <string.h>
 
 /* What programs ask for to learn whether there is a driver, a profiler, or a tool. */
-static const char *const cuda_names[] = {
-    "cuInit",           "cuMemAlloc_v2",       "cuGetProcAddress_v2",  "cuLaunchKernel",
-    "cudaMalloc",       "cuptiActivityEnable", "cuptiSubscribe",       "nvtxRangePushA",
-    "cuGetProcAddress", "cuMemcpyHtoD_v2",     "InitializeInjection",  "InitializeInjectionNvtx2",
-    "gmt_start",        "simgpu_interface",    "cuptiActivityFlushAll"};
+static const char *const cuda_names[] = {"cuInit",
+                                         "cuMemAlloc_v2",
+                                         "cuGetProcAddress_v2",
+                                         "cuLaunchKernel",
+                                         "cudaMalloc",
+                                         "cuptiActivityEnable",
+                                         "cuptiSubscribe",
+                                         "nvtxRangePushA",
+                                         "cuGetProcAddress",
+                                         "cuMemcpyHtoD_v2",
+                                         "InitializeInjection",
+                                         "InitializeInjectionNvtx2",
+                                         "gmt_start",
+                                         "simgpu_interface",
+                                         "cuptiActivityFlushAll",
+                                         "InitializeInjectionNvtxExtension"};
 
 extern int cuInit(unsigned) __attribute__((weak));
 extern int cuMemcpyHtoD_v2(unsigned long long, const void *, size_t) __attribute__((weak));

@@ -11,6 +11,7 @@ source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
     echo dlsym
     echo InitializeInjection
     echo InitializeInjectionNvtx2
+    echo InitializeInjectionNvtxExtension
 } | sort >expected
 nm -D --defined-only "$GMT_LIB" | awk '$2 != "A" { print $3 }' | sort >actual
 same "expected (-) and actual (+) exports differ" expected actual
