@@ -6,11 +6,11 @@
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
+#include "preload/repeat/copy_rate.h"
 #include "preload/repeat/scan.h"
 
 #define ALIGNMENT UINT64_C(256)
-#define PIECE_NS UINT64_C(3000)            /* of one copy, whatever its size */
-#define FIRST_BYTES_PER_US UINT64_C(50000) /* assumed before the first copy: a slow device */
+#define PIECE_NS UINT64_C(3000) /* of one copy, whatever its size */
 #define LEFT_BYTES \
     (UINT64_C(256) << 20) /* of free memory, for the driver and for the kernel's stacks */
 
@@ -22,7 +22,7 @@ static struct {
     CUcontext context; /* NULL: free */
     struct gmt_extent memory;
 } later[LATER]; /* memory of ours that is still to be freed */
-static _Atomic uint64_t bytes_per_us = FIRST_BYTES_PER_US;
+static _Atomic uint64_t bytes_per_us = GMT_COPY_RATE_FIRST;
 
 static uint64_t aligned(uint64_t bytes)
 {
@@ -64,14 +64,6 @@ bool gmt_snapshot_reserve(struct gmt_snapshot *snapshot, const struct gmt_reach 
     return true;
 }
 
-static void learn(uint64_t bytes, uint64_t ns)
-{
-    if (bytes > (UINT64_C(1) << 20) && ns > 1000) {
-        uint64_t now = bytes * 1000 / ns;
-        atomic_store(&bytes_per_us, now != 0 ? now : 1);
-    }
-}
-
 static bool copy(const struct gmt_snapshot *snapshot, bool back)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
@@ -88,7 +80,9 @@ static bool copy(const struct gmt_snapshot *snapshot, bool back)
     if (gmt_driver.cuCtxSynchronize() != CUDA_SUCCESS) {
         return false;
     }
-    learn(snapshot->reach->bytes, gmt_clock_monotonic_ns() - began_ns);
+    atomic_store(&bytes_per_us,
+                 gmt_copy_rate_after(atomic_load(&bytes_per_us), snapshot->reach->bytes,
+                                     gmt_clock_monotonic_ns() - began_ns));
     return true;
 }
 
