@@ -120,7 +120,8 @@ void launch_block(struct block *block)
 {
     struct rng *rng = &block->program->rng;
     struct arguments arguments = {.used = 0};
-    gather(block, 2 * rng_below(rng, 1 << 20) + 3, &arguments);
+    /* Above 2^16: behind the count a smaller one could be the upper half of a host address, which forbids to repeat the launch. */
+    gather(block, 2 * rng_below(rng, 1 << 20) + 65539, &arguments);
     enum form form = (enum form)rng_below(rng, FORMS);
     block->program->launches++;
     launch_once(block, &arguments, form);
