@@ -22,7 +22,8 @@
 struct ipc_handle {
     uint64_t magic;
     uint64_t inode, bytes, mapped_bytes;
-    int32_t process, file, device;
+    int32_t process, file, device,
+        none; /* the last: 0, as two handles of one block are equal, byte by byte */
 };
 _Static_assert(sizeof(struct ipc_handle) <= sizeof(CUipcMemHandle), "it has room for that");
 
