@@ -4,15 +4,14 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "analyzer/base/exit_codes.h"
+#include "analyzer/base/process_each.h"
 #include "analyzer/commands/trace_session.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trend/traces.h"
@@ -20,9 +19,10 @@
 #include "libtrace/base/progress.h"
 #include "libtrace/settings/labels.h"
 
-struct trend_reader {
-    pid_t pid;
-    FILE *from; /* NULL: was not started */
+struct trend_reading {
+    struct gmt_trend_run *runs;
+    const char *model;
+    struct gmt_arena *arena;
 };
 
 /* ---- one trace, in a process of its own ------------------------------------------------------- */
@@ -209,89 +209,53 @@ static int read_run(const char *trace, const char *model, int errors, FILE *to)
     return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-/* Does not return. What would go to standard error becomes the run's trouble. */
-static _Noreturn void be_reader(const char *trace, const char *model, int out, pid_t parent)
+/* What would go to standard error becomes the run's trouble. */
+static int answer(void *context, size_t i, FILE *to)
 {
+    const struct trend_reading *reading = context;
     int errors = memfd_create("errors", MFD_CLOEXEC);
-    FILE *to = fdopen(out, "w");
-    bool is_orphan = prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
 
-    if (to == NULL || errors < 0 || dup2(errors, STDERR_FILENO) < 0 || is_orphan) {
-        _exit(GMT_EXIT_UNREADABLE);
+    if (errors < 0 || dup2(errors, STDERR_FILENO) < 0) {
+        return GMT_EXIT_UNREADABLE;
     }
     gmt_progress_end(); /* of the parent, which goes on with it */
     if (ftruncate(errors, 0) != 0 || lseek(errors, 0, SEEK_SET) != 0) {
-        _exit(GMT_EXIT_UNREADABLE);
+        return GMT_EXIT_UNREADABLE;
     }
-    _exit(read_run(trace, model, errors, to));
+    return read_run(reading->runs[i].trace, reading->model, errors, to);
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */
 
-static void start(struct trend_reader *reader, const char *trace, const char *model)
+static int take(void *context, size_t i, FILE *from)
 {
-    pid_t parent = getpid();
-    int ends[2];
+    const struct trend_reading *reading = context;
+    int rc = gmt_trend_run_receive(&reading->runs[i], from, reading->arena);
 
-    *reader = (struct trend_reader){0};
-    if (pipe(ends) != 0) {
-        return;
-    }
-    fflush(NULL);
-    reader->pid = fork();
-    if (reader->pid == 0) {
-        close(ends[0]);
-        be_reader(trace, model, ends[1], parent);
-    }
-    close(ends[1]);
-    reader->from = reader->pid > 0 ? fdopen(ends[0], "r") : NULL;
-    if (reader->from == NULL) {
-        close(ends[0]);
-    }
+    gmt_progress_add(1);
+    return rc;
 }
 
-static int finish(struct trend_reader *reader, struct gmt_trend_run *run, struct gmt_arena *arena)
+static int fail(void *context, size_t i, int signal)
 {
-    const char *trace = run->trace;
-    int status = 0;
-    int rc = reader->from != NULL ? gmt_trend_run_receive(run, reader->from, arena) : -EIO;
+    const struct trend_reading *reading = context;
+    struct gmt_trend_run *run = &reading->runs[i];
 
-    if (reader->from != NULL) {
-        fclose(reader->from);
-    }
-    while (reader->pid > 0 && waitpid(reader->pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (rc != 0) {
-        *run = (struct gmt_trend_run){.trace = trace};
-        run->trouble = reader->pid > 0 && WIFSIGNALED(status)
-                           ? gmt_arena_text(arena, "reading it ended with: %s",
-                                            strsignal(WTERMSIG(status)))
-                           : "it could not be read";
-    }
-    return rc == -ENOMEM ? rc : 0;
+    *run = (struct gmt_trend_run){.trace = run->trace};
+    run->trouble = signal != 0 ? gmt_arena_text(reading->arena, "reading it ended with: %s",
+                                                strsignal(signal))
+                               : "it could not be read";
+    return 0;
 }
 
 int gmt_trend_read(struct gmt_trend_run *runs, size_t count, const char *model,
                    struct gmt_arena *arena)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t ahead = processors > 0 ? (size_t)processors : 1;
-    struct trend_reader *readers = calloc(count + 1, sizeof(*readers));
-    int rc = readers != NULL ? 0 : -ENOMEM;
+    struct trend_reading reading = {runs, model, arena};
+    const struct gmt_process_each each = {&reading, answer, take, fail};
 
     gmt_progress_begin("reading traces", (double)count);
-    for (size_t r = 0; r < count + ahead && readers != NULL; r++) {
-        if (r < count) {
-            start(&readers[r], runs[r].trace, model);
-        }
-        if (r >= ahead) {
-            int result = finish(&readers[r - ahead], &runs[r - ahead], arena);
-
-            rc = rc != 0 ? rc : result;
-            gmt_progress_add(1);
-        }
-    }
+    int rc = gmt_process_each(count, &each);
     gmt_progress_end();
-    free(readers);
     return rc;
 }

@@ -6,15 +6,13 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "analyzer/base/exit_codes.h"
+#include "analyzer/base/process_each.h"
 #include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/rank_stream.h"
 #include "analyzer/fleet/read.h"
@@ -27,15 +25,12 @@
 /* Folders inside of folders. */
 enum { DEPTH_MOST = 4 };
 
-struct rank_reader {
-    pid_t pid;
-    FILE *from; /* NULL: was not started */
-};
-
 /* The same for all traces. */
 struct reading_how {
+    struct gmt_fleet *fleet;
     sqlite3 *model;
     gmt_fleet_analyse *analyse;
+    struct gmt_arena *arena;
 };
 
 /* ---- the files -------------------------------------------------------------------------------- */
@@ -135,51 +130,34 @@ static int read_one(const char *trace, const struct reading_how *reading, FILE *
     return rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
 }
 
-static void start(struct rank_reader *reader, const char *trace, const struct reading_how *how)
+static int answer(void *context, size_t i, FILE *to)
 {
-    pid_t parent = getpid();
-    int ends[2];
+    const struct reading_how *how = context;
 
-    *reader = (struct rank_reader){0};
-    if (pipe(ends) != 0) {
-        return;
-    }
-    fflush(NULL);
-    reader->pid = fork();
-    if (reader->pid == 0) {
-        close(ends[0]);
-        FILE *to = fdopen(ends[1], "w");
-        bool orphan = prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent;
-
-        _exit(to == NULL || orphan ? GMT_EXIT_UNREADABLE : read_one(trace, how, to));
-    }
-    close(ends[1]);
-    reader->from = reader->pid > 0 ? fdopen(ends[0], "r") : NULL;
-    if (reader->from == NULL) {
-        close(ends[0]);
-    }
+    return read_one(how->fleet->ranks[i].trace, how, to);
 }
 
-static int finish(struct rank_reader *reader, struct gmt_fleet_rank *rank, struct gmt_arena *arena)
+static int take(void *context, size_t i, FILE *from)
 {
+    const struct reading_how *how = context;
+    struct gmt_fleet_rank *rank = &how->fleet->ranks[i];
     const char *trace = rank->trace;
-    int status = 0;
-    int rc = reader->from != NULL ? gmt_fleet_rank_receive(rank, reader->from, arena) : -EIO;
+    int rc = gmt_fleet_rank_receive(rank, from, how->arena);
 
-    if (reader->from != NULL) {
-        fclose(reader->from);
-    }
-    while (reader->pid > 0 && waitpid(reader->pid, &status, 0) < 0 && errno == EINTR) {
-    }
     rank->trace = trace;
-    if (rc != 0) {
-        *rank = (struct gmt_fleet_rank){.trace = trace};
-        rank->trouble = reader->pid > 0 && WIFSIGNALED(status)
-                            ? gmt_arena_text(arena, "reading it ended with: %s",
-                                             strsignal(WTERMSIG(status)))
-                            : "it could not be read";
-    }
-    return rc == -ENOMEM ? rc : 0;
+    return rc;
+}
+
+static int fail(void *context, size_t i, int signal)
+{
+    const struct reading_how *how = context;
+    struct gmt_fleet_rank *rank = &how->fleet->ranks[i];
+
+    *rank = (struct gmt_fleet_rank){.trace = rank->trace};
+    rank->trouble = signal != 0
+                        ? gmt_arena_text(how->arena, "reading it ended with: %s", strsignal(signal))
+                        : "it could not be read";
+    return 0;
 }
 
 /* ---- all of them ------------------------------------------------------------------------------ */
@@ -225,9 +203,8 @@ void gmt_fleet_settle(struct gmt_fleet *fleet)
 static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_analyse *analyse,
                        struct gmt_arena *arena)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    size_t ahead = processors > 0 ? (size_t)processors : 1;
-    struct reading_how how = {.analyse = analyse};
+    struct reading_how how = {.fleet = fleet, .analyse = analyse, .arena = arena};
+    const struct gmt_process_each each = {&how, answer, take, fail};
     int rc = list(fleet, folder, arena);
 
     if (rc != 0) {
@@ -235,23 +212,9 @@ static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_an
     }
     /* Made once: each process has it from this one, and making it takes longer than reading a trace of sums. */
     rc = gmt_own_schema(&how.model);
-    struct rank_reader *readers = calloc(fleet->count, sizeof(*readers));
-    if (rc != 0 || readers == NULL) {
-        sqlite3_close(how.model);
-        free(readers);
-        return rc != 0 ? rc : -ENOMEM;
+    if (rc == 0) {
+        rc = gmt_process_each(fleet->count, &each);
     }
-    for (size_t r = 0; r < fleet->count + ahead; r++) {
-        if (r < fleet->count) {
-            start(&readers[r], fleet->ranks[r].trace, &how);
-        }
-        if (r >= ahead) {
-            int result = finish(&readers[r - ahead], &fleet->ranks[r - ahead], arena);
-
-            rc = rc != 0 ? rc : result;
-        }
-    }
-    free(readers);
     sqlite3_close(how.model);
     return rc;
 }
