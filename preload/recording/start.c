@@ -309,7 +309,8 @@ static void start_locked(void *unused)
             gmt_spool_own_time(GMT_OWN_SETUP, began_ns, 0);
             gmt_collect_govern();
             gmt_overhead_start(
-                gmt_options.overhead_given || !gmt_driver_is_software ? gmt_options.overhead : 0);
+                gmt_options.overhead_given || !gmt_driver_is_software ? gmt_options.overhead : 0,
+                gmt_options.counters_apart);
             atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;

@@ -163,10 +163,16 @@ static void check_labels(void)
     }
 }
 
+static bool is_given(const char *variable)
+{
+    const char *value = getenv(variable);
+    return value != NULL && value[0] != '\0';
+}
+
 static void load_overhead(void)
 {
-    const char *given = getenv("GMTRACE_OVERHEAD");
-    gmt_options.overhead_given = given != NULL && given[0] != '\0';
+    gmt_options.overhead_given = is_given("GMTRACE_OVERHEAD");
+    gmt_options.counters_apart = is_given("GMTRACE_COUNTER_BUDGET") && !gmt_options.overhead_given;
     gmt_options.overhead = number_of("overhead") / 100;
 }
 

@@ -47,6 +47,7 @@ struct gmt_options {
     bool aggregate;        /* sums over steps only */
     const char *step;      /* the range that is a step, "": any */
     double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
+    bool counters_apart;   /* it was given and --overhead was not: the latter is for all else */
     unsigned counter_samples;
     uint64_t hold_limit_ns; /* that a thread waits for another */
     double overhead;        /* share of elapsed time that all of it may cost; 0: no limit */

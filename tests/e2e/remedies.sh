@@ -80,7 +80,7 @@ unset SIMGPU_DEVICES
 budget="measuring it would have cost more than the budget"
 (unset GMTRACE_COUNTER_BUDGET && recorded budget long 3)
 has budget "$budget"
-equal "remedy" "record with --counter-budget unlimited" "$said"
+equal "remedy" "record with --counter-budget unlimited, and without --overhead" "$said"
 recorded budget_unlimited long 3
 gone budget_unlimited
 

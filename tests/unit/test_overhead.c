@@ -2,6 +2,7 @@
 /* What calls cost is measured as they are made, and levels follow: with the real clock, and no spool. */
 #include <criterion/criterion.h>
 
+#include "libtrace/record/spool.h"
 #include "preload/overhead/device_records.h"
 #include "preload/overhead/overhead.h"
 
@@ -26,7 +27,7 @@ static struct made make_calls(double share)
 {
     struct made made = {0};
     gmt_clock_init();
-    gmt_overhead_start(share);
+    gmt_overhead_start(share, false);
     uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
     while (now_ns - began_ns < UINT64_C(5000000000)) {
         gmt_overhead_enter();
@@ -67,6 +68,30 @@ Test(overhead, leaves_all_where_there_is_no_limit)
 {
     struct made made = make_calls(0);
     cr_expect_eq(made.hashes, made.calls);
+}
+
+/* For 3 s: calls, and half of the time is spent on counters. Returns what these may come to then. */
+static uint64_t make_counted_calls(bool counters_apart)
+{
+    gmt_clock_init();
+    gmt_overhead_start(0.3, counters_apart);
+    uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
+    while (now_ns - began_ns < UINT64_C(3000000000)) {
+        gmt_overhead_enter();
+        uint64_t begin = gmt_clock_ticks();
+        spin(CALL_NS);
+        gmt_overhead_leave(begin, gmt_clock_ticks());
+        now_ns = gmt_clock_monotonic_ns();
+        spin(UINT64_C(1000000));
+        gmt_spool_own_time(GMT_OWN_REPEAT, now_ns, 0);
+    }
+    return atomic_load(&gmt_overhead_levels.counters_ns);
+}
+
+Test(overhead, limits_counters_unless_they_have_a_budget_of_their_own)
+{
+    cr_expect_neq(make_counted_calls(false), UINT64_MAX);
+    cr_expect_eq(make_counted_calls(true), UINT64_MAX);
 }
 
 Test(overhead, draws_distances_around_their_mean)
@@ -112,7 +137,7 @@ static struct recorded make_recorded_calls(double share, uint64_t extra_ns)
     records_on = true;
     switches = 0;
     gmt_device_records_start(share > 0, turn);
-    gmt_overhead_start(share);
+    gmt_overhead_start(share, false);
     uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
     while (now_ns - began_ns < UINT64_C(7000000000)) {
         gmt_overhead_enter();
