@@ -111,6 +111,11 @@ static void once(void)
     steps(kernels(whole(3, 60), 20, 20000), 1);
 }
 
+static void once_short(void)
+{
+    steps(kernels(whole(3, 60), 5, 500), 1);
+}
+
 static void once_many(void)
 {
     steps(kernels(whole(60, 600), 5, 5000), 1);
@@ -195,13 +200,14 @@ static double share_of(const char *name, void (*family)(void))
     { \
         cr_expect_geq(share_of(#name, name), least); \
     }
-FAMILY(loop, 79)
-FAMILY(loop_behind_trials, 22.5)
+FAMILY(loop, 78)
+FAMILY(loop_behind_trials, 21.5)
 FAMILY(loop_behind_autotuning, 16.6)
 FAMILY(few_long_behind_trials, 11)
 FAMILY(once, 14)
+FAMILY(once_short, 48)
 FAMILY(once_many, 2.2)
 FAMILY(phases, 40)
 FAMILY(shapes, 44)
 FAMILY(long_ones_late, 41)
-FAMILY(decoding, 41)
+FAMILY(decoding, 40.5)

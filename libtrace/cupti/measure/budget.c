@@ -31,8 +31,7 @@ static const struct {
  * are. In their first step nearly all classes look as if they were launched once. */
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
-#define FEW_ONCE 16u  /* classes of a program that is taken for one that launches each once */
-#define MOST_ONCE 64u /* ... where counting a launch takes no more than its part of the reserve */
+#define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -145,6 +144,18 @@ static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_cl
            own_ns >= LEAST_SHARE * s->total_ns;
 }
 
+/* At its first launch, in a program most of whose classes were launched once so far, and that are few: one with many is in the
+ * first step of a loop, or tries kernels. `kernel_ns`: 0 = not known. */
+static bool is_probably_launched_once(const struct gmt_sampling *s,
+                                      const struct gmt_collector_class *cls, uint64_t kernel_ns)
+{
+    unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
+    double least_ns = LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
+    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 && others <= MOST_ONCE &&
+           2 * (once - (once != 0)) >= others - (others != 0) &&
+           (kernel_ns == 0 || (double)kernel_ns >= least_ns);
+}
+
 /* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
  * only as they are launched again, and classes that probably are launched once. Half of that is not for hardware counters
  * either, although these show how long a kernel runs. */
@@ -154,27 +165,13 @@ static uint64_t reserve_ns(const struct gmt_sampling *s)
     return times ? s->start_allowance_ns / 4 : 0;
 }
 
-/* At its first launch, in a program most of whose classes were launched once so far, and that are few: one with many is in the
- * first step of a loop, or tries kernels. `cost_ns`: of counting it; `kernel_ns`: 0 = not known. */
-static bool is_probably_launched_once(const struct gmt_sampling *s,
-                                      const struct gmt_collector_class *cls, uint64_t cost_ns,
-                                      uint64_t kernel_ns)
-{
-    unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
-    unsigned most = cost_ns <= reserve_ns(s) / MOST_ONCE ? MOST_ONCE : FEW_ONCE;
-    double least_ns = LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
-    return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 && others <= most &&
-           2 * (once - (once != 0)) >= others - (others != 0) &&
-           (kernel_ns == 0 || (double)kernel_ns >= least_ns);
-}
-
 /* What of the reserve is not for this launch. One that was let in to be repeated is counted, too. */
 static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_class *cls,
                             enum gmt_counter_group group, uint64_t now_ns)
 {
     bool counts = group == GMT_GROUP_SASS || group == GMT_GROUP_PATCHED;
     if (group == GMT_GROUP_SPILL || is_significant(s, cls, now_ns) ||
-        (counts && is_probably_launched_once(s, cls, expected_ns(s, cls, group), 0))) {
+        (counts && is_probably_launched_once(s, cls, 0))) {
         return 0;
     }
     return counts ? reserve_ns(s) : reserve_ns(s) / 2;
@@ -272,7 +269,7 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
     }
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
     uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    needed_ns += s->repeat_always || is_probably_launched_once(s, cls, cost_ns, kernel_ns)
+    needed_ns += s->repeat_always || is_probably_launched_once(s, cls, kernel_ns)
                      ? 0
                      : 2 * reserve_ns(s);
     if (needed_ns > allowed_ns && kernel_ns != 0) {
