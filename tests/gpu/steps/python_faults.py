@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of PyTorch with one fault each, and their repaired twins: the fault is the first finding, at its line of Python, what is
 promised is what the repair brings, and nothing is said of the twin. Each is recorded as a user does it. Writes python_faults.json.
-GMT_FAULTS=item_per_step,small_kernels limits it to some programs."""
+GMT_FAULTS=item_per_step,small_kernels limits it to some programs; GMT_FAULTS_ROUNDS=1 is for a first look."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import sys
 from . import fault_table
 from .models import calibrated
 
-ROUNDS = 5
+ROUNDS = int(os.environ.get("GMT_FAULTS_ROUNDS", "5"))
 TWINS = ("bad", "good")
 NO_DEVICE = 77
 EXPANDABLE = "expandable_segments:True"
