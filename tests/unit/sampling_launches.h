@@ -48,7 +48,7 @@ static enum gmt_counter_group launch(struct gmt_collector_class *cls, uint64_t s
         return GMT_GROUP_NONE;
     }
     if (!runs) {
-        gmt_sampling_charge_session(&sampling, session_ns, true);
+        gmt_sampling_charge_session(&sampling, session_ns, false, true);
         gmt_sampling_enter(&sampling, group, now_ns);
         session = group;
     }

@@ -91,7 +91,7 @@ static bool ready(struct gmt_collector_class *cls, enum gmt_counter_group group)
     if (!runs) {
         uint64_t took_ns = sessions == 0 ? 350 * MS : 170 * MS;
         pass(took_ns);
-        gmt_sampling_charge_session(&sampling, took_ns, sessions != 0);
+        gmt_sampling_charge_session(&sampling, took_ns, sessions == 0, sessions != 0);
         gmt_sampling_enter(&sampling, group, clock_ns);
         session = group;
         sessions++;

@@ -286,11 +286,14 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
     atomic_fetch_add(&s->spent_ns, ns);
 }
 
-void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical)
+void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical)
 {
     gmt_sampling_charge(s, ns);
     if (typical) {
         s->session_cost_ns = (s->session_cost_ns + ns) / 2;
+    }
+    if (!first) {
+        atomic_store(&s->change_ns, (atomic_load(&s->change_ns) + ns) / 2);
     }
 }
 

@@ -13,20 +13,38 @@ uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_c
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
+/* One execution of each class that runs long and is not counted yet. */
+static uint64_t long_ones_ns(const struct gmt_sampling *s)
+{
+    uint64_t sum_ns = 0;
+    for (const struct gmt_collector_class *cls = atomic_load(&s->classes); cls != NULL;
+         cls = cls->next) {
+        uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+        bool is_counted = gmt_sampling_count(cls, GMT_GROUP_PATCHED) != 0 ||
+                          gmt_sampling_count(cls, GMT_GROUP_SASS) != 0;
+        sum_ns += kernel_ns > GMT_SAMPLING_LONG_NS && !is_counted ? kernel_ns : 0;
+    }
+    return sum_ns;
+}
+
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
 {
     if (ns < atomic_load(&s->least_range_ns)) {
         atomic_store(&s->least_range_ns, ns);
     }
     atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
+    atomic_store_explicit(&s->long_ns, long_ones_ns(s), memory_order_relaxed);
 }
 
-/* Of the change back half is counted: other long kernels may need the session, too. None is counted while it runs. */
+/* The session is changed for all long kernels that are not counted yet. Back it is changed for others, if at all. None is counted
+ * while it runs. */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t long_ns = atomic_load_explicit(&s->long_ns, memory_order_relaxed);
     uint64_t more = GMT_SAMPLING_SASS_TIMES - GMT_SAMPLING_PATCHED_TIMES;
     bool runs = atomic_load_explicit(&s->phase, memory_order_relaxed) == GMT_GROUP_PATCHED;
+    long_ns = long_ns > kernel_ns ? long_ns : kernel_ns;
     return kernel_ns > GMT_SAMPLING_LONG_NS &&
-           (runs || more * kernel_ns > s->session_cost_ns + s->session_cost_ns / 2);
+           (runs || more * long_ns > atomic_load(&s->change_ns));
 }

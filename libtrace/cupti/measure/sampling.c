@@ -8,6 +8,7 @@
 #include "libtrace/record/clock.h"
 
 #define EXPECTED_SESSION_NS UINT64_C(60000000) /* start, stop and decode of a later session */
+#define EXPECTED_CHANGE_NS UINT64_C(170000000) /* ... of one for a group that had none yet */
 #define CLOSED_LOOK_EVERY 16u /* launches of a class between two looks at the clock */
 
 /* Groups in the order in which they are wanted, with what each of them is. */
@@ -28,6 +29,7 @@ void gmt_sampling_init(struct gmt_sampling *s, const struct gmt_collector_config
     s->limit_ns = config->overhead_limit_ns;
     s->began_ns = now_ns;
     s->session_cost_ns = EXPECTED_SESSION_NS;
+    atomic_store(&s->change_ns, EXPECTED_CHANGE_NS);
     s->least_range_ns = UINT64_MAX;
     atomic_store(&s->last_need_ns, now_ns);
     for (size_t i = 0; i < ORDERED; i++) {

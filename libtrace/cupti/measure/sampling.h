@@ -74,7 +74,9 @@ struct gmt_sampling {
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
     uint64_t fixed_ns[GMT_GROUPS];
-    uint64_t session_cost_ns;        /* expected cost of starting and ending a later session      */
+    uint64_t session_cost_ns;   /* expected cost of starting and ending a later session      */
+    _Atomic uint64_t change_ns; /* ... and of one for another group, on average              */
+    _Atomic uint64_t long_ns; /* of classes that run long and are not counted, one execution each */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
     struct gmt_collector_class *_Atomic classes;
     struct { /* the class that waits for the budget, NULL = none */
@@ -173,9 +175,9 @@ uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
 
-/* Charge time to the budget, and learn from it what such a thing costs (the first session of a
- * process or context is not `typical`). */
-void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool typical);
+/* Charge time to the budget, and learn from it what such a thing costs: `first` of the process; `typical` is one of a context
+ * and a group that had one before. */
+void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical);
 void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_class *cls,
                                 enum gmt_counter_group group, uint64_t ns);
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
