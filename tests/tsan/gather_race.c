@@ -109,6 +109,16 @@ static CUresult ask(void *value, CUpointer_attribute attribute, CUdeviceptr addr
     *(unsigned *)value = attribute == CU_POINTER_ATTRIBUTE_MEMORY_TYPE ? CU_MEMORYTYPE_DEVICE : 0;
     return CUDA_SUCCESS;
 }
+static CUresult ask_several(unsigned count, CUpointer_attribute *which, void **values,
+                            CUdeviceptr address)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (ask(values[i], which[i], address) != CUDA_SUCCESS) {
+            *(unsigned *)values[i] = 0;
+        }
+    }
+    return CUDA_SUCCESS;
+}
 static CUresult get_range(CUdeviceptr *base, size_t *bytes, CUdeviceptr address)
 {
     (void)address;
@@ -278,6 +288,7 @@ int main(void)
     gmt_apply_driver.cuCtxGetDevice = get_device;
     gmt_apply_driver.cuThreadExchangeStreamCaptureMode = exchange;
     gmt_apply_driver.cuPointerGetAttribute = ask;
+    gmt_apply_driver.cuPointerGetAttributes = ask_several;
     gmt_apply_driver.cuMemGetAddressRange_v2 = get_range;
     gmt_apply_driver.cuMemcpyHtoDAsync_v2 = copy_1d;
     gmt_apply_driver.cuMemcpy2DAsync_v2 = copy_2d;
