@@ -81,6 +81,45 @@ Test(transfer_rules, believe_no_slow_copy_of_a_buffer_that_is_used_once)
     gmt_fixture_free(&fixture);
 }
 
+/* The weights of a module, copied once each, and the batches of a loop, each in a fresh buffer of the host: only these
+ * go where the ones before went. */
+Test(transfer_rules, note_held_callers_whose_buffers_are_copied_once)
+{
+    static const char slow[] = "UPDATE transfer SET end_ns = begin_ns + 1900000, device_end_ns = "
+                               "begin_ns + 1890000, src = 4096 + 33554432 * id";
+    struct gmt_fixture fixture;
+
+    /* 1.9 ms are more than 0.3 pinned and 1.3 for pinning; the model says 0.8. */
+    gmt_fixture_load(&fixture, "fixtures/GM103_positive");
+    gmt_fixture_sql(&fixture, slow);
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET dst = 1048576 + 16777216 * id");
+    gmt_fixture_analyze(&fixture, "GM103");
+    cr_assert_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
+    cr_assert_eq(fixture.report.note_count, 1);
+    cr_expect_not_null(strstr(fixture.report.notes[0].note_why, "copied once"), "%s",
+                       fixture.report.notes[0].note_why);
+    cr_expect_float_eq(fixture.report.notes[0].saving.best_ns, 0, 0);
+    gmt_fixture_free(&fixture);
+    gmt_fixture_load(&fixture, "fixtures/GM103_positive");
+    gmt_fixture_sql(&fixture, slow);
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM103");
+    cr_expect_float_eq(f->saving.best_ns, 20 * (1.9e6 - 284400 - 1.3e6), 1);
+    gmt_fixture_free(&fixture);
+    /* Each buffer of the device is filled twice. */
+    gmt_fixture_load(&fixture, "fixtures/GM103_positive");
+    gmt_fixture_sql(&fixture, slow);
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET dst = 1048576 + 16777216 * (id % 10)");
+    cr_assert_not_null(gmt_fixture_only(&fixture, "GM103"));
+    gmt_fixture_free(&fixture);
+    /* Two of them only once. */
+    gmt_fixture_load(&fixture, "fixtures/GM103_positive");
+    gmt_fixture_sql(&fixture, slow);
+    gmt_fixture_sql(&fixture, "UPDATE transfer SET dst = 1048576 + 16777216 * (id % 11)");
+    gmt_fixture_analyze(&fixture, "GM103");
+    cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
+    gmt_fixture_free(&fixture);
+}
+
 /* Of two blocks of malloc side by side no call registers both; the rows of one buffer have padding between. */
 Test(transfer_rules, register_each_block_of_malloc)
 {

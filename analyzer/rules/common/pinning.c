@@ -69,6 +69,48 @@ struct gmt_pinning gmt_pinning_cost(const struct gmt_analysis *analysis, size_t 
     return pinning;
 }
 
+const char gmt_pinning_once_why[] =
+    "pinning a buffer that is copied once costs more than it saves, "
+    "unless it is allocated page-locked";
+
+bool gmt_pinning_is_for_once(const struct gmt_pinning *pinning, double copied_bytes)
+{
+    return copied_bytes < GMT_EXCESS_RATIO * pinning->bytes;
+}
+
+static uint64_t device_address(const struct gmt_tl_copy *copy)
+{
+    return copy->direction == GMT_DIR_H2D ? copy->dst : copy->src;
+}
+
+static int compare_device_addresses(const void *a, const void *b, void *timeline)
+{
+    const struct gmt_timeline *tl = timeline;
+    uint64_t x = device_address(&tl->copies[*(const size_t *)a]);
+    uint64_t y = device_address(&tl->copies[*(const size_t *)b]);
+
+    return (x > y) - (x < y);
+}
+
+double gmt_copies_device_bytes(const struct gmt_timeline *tl, size_t *members, size_t n)
+{
+    double sum = 0;
+    uint64_t limit = 0;
+
+    qsort_r(members, n, sizeof(*members), compare_device_addresses, (void *)(uintptr_t)tl);
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_tl_copy *copy = &tl->copies[members[i]];
+        uint64_t from = device_address(copy), bytes = (uint64_t)copy->bytes;
+        uint64_t to = bytes < UINT64_MAX - from ? from + bytes : UINT64_MAX;
+
+        if (to > limit) {
+            sum += (double)(to - (from > limit ? from : limit));
+            limit = to;
+        }
+    }
+    return sum;
+}
+
 const char *gmt_pinning_once(struct gmt_analysis *analysis, const struct gmt_pinning *pinning)
 {
     return pinning->ranges > 1 ? gmt_text(analysis, "once each: %zu buffers", pinning->ranges)

@@ -19,7 +19,7 @@ struct state {
 
 /* What the copies of one place cost, and would cost. */
 struct sums {
-    double held, waiting, hidden, pinned, beside, doubt;
+    double held, waiting, hidden, pinned, pageable, beside, doubt, bytes;
 };
 
 static struct sums add_up(struct gmt_analysis *analysis, const struct state *state,
@@ -47,6 +47,9 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         sums.held += (double)(held.end_ns - held.begin_ns);
         sums.hidden += gmt_cover_within(&state->kernels, held.begin_ns, held.end_ns);
         sums.pinned += then_ns;
+        sums.pageable += gmt_curve_at(gmt_price_curve(analysis->model, copy, false),
+                                      (double)copy->bytes);
+        sums.bytes += (double)copy->bytes;
         sums.beside += fmin(then_ns, (double)(state->free_until[members[i]] - held.end_ns));
         sums.doubt += then_ns * fmax(GMT_MODEL_UNCERTAINTY,
                                      gmt_curve_relative_spread(curve, (double)copy->bytes));
@@ -95,6 +98,17 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
                                pin->bytes / (double)pin->ranges, gmt_pinning_once(analysis, pin));
 }
 
+/*
+ * The judgement of GM102, by place. A loop that takes a fresh host buffer at every step fills the same device
+ * memory again: that is no set-up, and a few page-locked buffers would do for all of its steps.
+ */
+static bool is_for_once(const struct gmt_timeline *tl, size_t *members, size_t n,
+                        const struct sums *sums, const struct gmt_pinning *pin)
+{
+    return gmt_pinning_is_for_once(pin, sums->bytes) &&
+           sums->bytes < GMT_EXCESS_RATIO * gmt_copies_device_bytes(tl, members, n);
+}
+
 static void report(struct gmt_analysis *analysis, size_t *members, size_t n, void *context)
 {
     const struct state *state = context;
@@ -112,8 +126,13 @@ static void report(struct gmt_analysis *analysis, size_t *members, size_t n, voi
     struct gmt_pinning pin = gmt_pinning_cost(analysis, members, n);
     double best = sums.held - sums.hidden - sums.pinned - pin.least_ns;
     if (!(best + sums.beside > 0)) {
-        return; /* used once, or hidden: not worth pinning */
+        return; /* too few copies, or hidden: not worth pinning */
     }
+    bool once = is_for_once(analysis->timeline, members, n, &sums, &pin);
+    if (once) {
+        best = fmin(best, sums.pageable - sums.hidden - sums.pinned - pin.least_ns);
+    }
+    finding->note_why = once && !(best > 0) ? gmt_pinning_once_why : NULL;
     finding->cost_ns = sums.held;
     describe(analysis, finding, copy, n, &sums, &pin);
     gmt_finding_saving(finding, best - (pin.most_ns - pin.least_ns) - sums.doubt, best,

@@ -76,11 +76,8 @@ static double host_bytes(const struct gmt_timeline *tl)
     return sum;
 }
 
-/* Copies that are not worth pinning by themselves are reported all the same, with their cost. */
-static const char once_why[] = "pinning a buffer that is copied once costs more than it saves, "
-                               "unless it is allocated page-locked";
-
-/* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. */
+/* Without times: the bytes that pass a staging buffer, where the buffers are worth pinning. Copies that are not
+ * worth it by themselves are reported all the same, as a note. */
 static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t n)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -91,8 +88,8 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     for (size_t i = 0; i < n; i++) {
         bytes += (double)tl->copies[members[i]].bytes;
     }
-    bool once = bytes < GMT_EXCESS_RATIO * pin.bytes;
     struct gmt_finding *finding = gmt_finding_new(analysis);
+
     if (finding == NULL) {
         return;
     }
@@ -103,7 +100,7 @@ static void report_bytes(struct gmt_analysis *analysis, size_t *members, size_t 
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
     describe(analysis, finding, members, n, bytes, &pin);
-    finding->note_why = once ? once_why : NULL;
+    finding->note_why = gmt_pinning_is_for_once(&pin, bytes) ? gmt_pinning_once_why : NULL;
     finding->method = gmt_unpriced(analysis);
     gmt_finding_judge_part(analysis, finding, bytes, host_bytes(tl));
     gmt_finding_emit(analysis, finding);
@@ -143,15 +140,17 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     double measured = cost_ns - pinned_ns - pin.least_ns;
     double modelled = pageable_ns - pinned_ns - pin.least_ns;
 
+    bool once = gmt_pinning_is_for_once(&pin, bytes);
+
     /* Whether pinned ones would have been as slow is not known beyond the model. */
-    if (bytes < GMT_EXCESS_RATIO * pin.bytes) {
+    if (once) {
         measured = fmin(measured, modelled);
     }
     /* cudaMallocHost takes far longer than registering; but malloc is not free, either. */
     double dearer_ns = pin.most_ns - pin.least_ns;
     /* Not worth pinning: the good case of this rule. */
-    bool worth = tl->simulated ? bytes >= GMT_EXCESS_RATIO * pin.bytes : measured > 0;
-    if (!worth && bytes >= GMT_EXCESS_RATIO * pin.bytes) {
+    bool worth = tl->simulated ? !once : measured > 0;
+    if (!worth && !once) {
         return;
     }
     finding->where = gmt_where_of_call(analysis, &copy->call);
@@ -164,7 +163,7 @@ static void report_site(struct gmt_analysis *analysis, size_t *members, size_t n
     gmt_finding_evidence(finding, "host_buffers", "count", (double)pin.ranges);
     gmt_finding_evidence(finding, "host_bytes", "bytes", pin.bytes);
     describe(analysis, finding, members, n, bytes, &pin);
-    finding->note_why = worth ? NULL : once_why;
+    finding->note_why = worth ? NULL : gmt_pinning_once_why;
     /* Of the pinned copies as much would be hidden; pinning comes before. */
     double hidden = (cost_ns - pinned_ns) *
                     (1 - gmt_finding_hidden(analysis, finding, hidden_ns, cost_ns));
