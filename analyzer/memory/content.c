@@ -55,6 +55,9 @@ static void check_source(struct gmt_content_scan *scan, size_t i)
     if (gmt_content_is_pending(scan, &scan->anything) ||
         (memory != NULL && gmt_content_is_pending(scan, &memory->writes))) {
         scan->contents[i].print.whole = -1;
+        if (scan->contents[i].print.skipped == GMT_PRINT_OVER_BUDGET) {
+            scan->contents[i].print.skipped = GMT_PRINT_ASYNCHRONOUS; /* no hash would be right */
+        }
     }
 }
 
@@ -82,12 +85,15 @@ static void written(struct gmt_content_scan *scan, struct gmt_content_memory *me
     hand_over(scan, &memory->writes, stream);
     if (offset >= 0 && bytes >= 0 && bytes <= GMT_CONTENT_MOST_BYTES) {
         gmt_content_ranges_forget(&memory->places, offset, bytes);
+        gmt_content_ranges_forget(&memory->reads, offset, bytes);
     } else {
         memory->places.count = 0;
+        memory->reads.count = 0;
     }
 }
 
-/* What is known from copy `i`. Earlier writes of another stream, unless they were waited for, may come later. */
+/* What is known from copy `i`; of a download without a fingerprint, that it read the place. Earlier writes of
+ * another stream, unless they were waited for, may come later. */
 static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *memory,
                      uint64_t address, size_t i)
 {
@@ -100,7 +106,9 @@ static void remember(struct gmt_content_scan *scan, struct gmt_content_memory *m
                                       .doubt = racing ? GMT_DOUBT_STREAM : GMT_DOUBT_NONE,
                                       .serial = scan->serial};
 
-    if (!gmt_content_ranges_remember(&memory->places, &place)) {
+    gmt_content_ranges_forget(&memory->reads, place.offset, place.bytes);
+    bool hashed = copy->direction == GMT_DIR_H2D || scan->contents[i].print.whole >= 0;
+    if (!gmt_content_ranges_remember(hashed ? &memory->places : &memory->reads, &place)) {
         scan->failed = true;
     }
     gmt_content_note_print(scan, i);
@@ -122,6 +130,29 @@ static bool is_parked(const struct gmt_content_scan *scan, size_t i,
            gmt_content_doubt_of(scan, from, place) == GMT_DOUBT_NONE;
 }
 
+/* But for what they are, whether the bytes of `down` came back while they lay where it had read them. */
+static bool is_open_trip(struct gmt_content_scan *scan, size_t i, int32_t down,
+                         const struct gmt_content_memory *memory)
+{
+    const struct gmt_tl_copy *from = &scan->timeline->copies[down];
+    const struct gmt_print *print = &scan->contents[down].print;
+    struct gmt_copy_content *content = &scan->contents[i];
+
+    if (!gmt_prints_lack_time(print, &content->print) || memory == NULL || memory->foreign ||
+        gmt_content_offset_in(memory, from->src) < 0 ||
+        memory->free_ns <= scan->timeline->copies[i].call.begin_ns) {
+        return false;
+    }
+    const struct gmt_content_range *place = gmt_content_ranges_find(
+        print->whole >= 0 ? &memory->places : &memory->reads,
+        gmt_content_offset_in(memory, from->src), from->bytes);
+    if (place == NULL || place->copy != down) {
+        return false;
+    }
+    content->trip_doubt = gmt_content_doubt_of(scan, memory, place);
+    return true;
+}
+
 /* The source was filled by a copy from a device: do the bytes still lie where that one read them? What
  * was freed or written over meanwhile was parked on the host: no round trip. */
 static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
@@ -133,6 +164,7 @@ static void check_trip(struct gmt_content_scan *scan, size_t i, int32_t down)
     content->source = down;
     content->trip = gmt_print_compare(&scan->contents[down].print, &content->print);
     if (content->trip != GMT_CONTENT_SAME) {
+        content->trip_open = is_open_trip(scan, i, down, memory);
         return;
     }
     if (memory == NULL || memory->foreign || gmt_content_offset_in(memory, from->src) < 0) {
@@ -237,7 +269,9 @@ static void download(struct gmt_content_scan *scan, size_t i)
     }
     gmt_content_note_host(scan, i, copy->dst);
     /* It shows what the place holds, whoever wrote it. */
-    if (from != NULL && !from->foreign && copy->linear && scan->contents[i].print.whole >= 0 &&
+    if (from != NULL && !from->foreign && copy->linear &&
+        (scan->contents[i].print.whole >= 0 ||
+         scan->contents[i].print.skipped == GMT_PRINT_OVER_BUDGET) &&
         gmt_content_offset_in(from, copy->src) >= 0) {
         remember(scan, from, copy->src, i);
     }
@@ -263,6 +297,19 @@ static void copied(struct gmt_content_scan *scan, size_t i)
     }
 }
 
+static void doubt_behind(struct gmt_content_ranges *places, int64_t offset, enum gmt_write write,
+                         int32_t doubt)
+{
+    size_t from = gmt_content_ranges_behind(places, offset);
+
+    if (write == GMT_WRITE_YES) {
+        places->count = from;
+    }
+    for (size_t i = from; i < places->count; i++) {
+        places->rows[i].doubt = doubt;
+    }
+}
+
 /* It is not known how far behind its pointer a kernel goes, but it does not go before it. */
 static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch,
                           const struct gmt_pointer_argument *argument)
@@ -275,14 +322,9 @@ static void launched_with(struct gmt_content_scan *scan, const struct gmt_tl_lau
     }
     memory->filled = true;
     hand_over(scan, &memory->writes, launch->call.stream);
-    size_t from = gmt_content_ranges_behind(&memory->places, argument->offset);
-    if (write == GMT_WRITE_YES) {
-        memory->places.count = from;
-    }
-    for (size_t i = from; i < memory->places.count; i++) {
-        memory->places.rows[i].doubt = launch->class_index >= 0 ? launch->class_index + 1
-                                                                : GMT_DOUBT_ARGUMENTS;
-    }
+    int32_t doubt = launch->class_index >= 0 ? launch->class_index + 1 : GMT_DOUBT_ARGUMENTS;
+    doubt_behind(&memory->places, argument->offset, write, doubt);
+    doubt_behind(&memory->reads, argument->offset, write, doubt);
 }
 
 static void launched(struct gmt_content_scan *scan, const struct gmt_tl_launch *launch)
@@ -430,6 +472,7 @@ struct gmt_copy_content *gmt_contents_find(const struct gmt_timeline *timeline)
     free(scan.host.rows);
     for (size_t i = 0; i < scan.memory_count; i++) {
         free(scan.memories[i].places.rows);
+        free(scan.memories[i].reads.rows);
     }
     gmt_writers_free(&scan.writers);
     free(scan.memories);

@@ -57,9 +57,14 @@ struct gmt_copy_content {
     /* It brings back what `source` had taken from memory that was freed meanwhile, unchanged until then, to
      * memory that holds nothing else yet. */
     bool parked;
+    /* Where `trip` is not known because hashing had no time: the bytes of `source` still lie where it read them,
+     * but for trip_doubt, so that equal bytes would be a round trip. */
+    bool trip_open;
     /* Of a copy to the host alone: */
     enum gmt_content_known there; /* the same bytes as `before`? */
-    enum gmt_host_holds host;     /* where the host has them already */
+    enum gmt_host_holds
+        host; /* where the host has them already, if `there` is SAME or not known for want
+                                   * of time to hash */
 };
 
 /* By index of the copy; the caller frees. NULL: no memory, or the trace cannot be read. */
@@ -70,6 +75,9 @@ bool gmt_content_is_round_trip(const struct gmt_timeline *timeline,
                                const struct gmt_copy_content *contents, size_t i);
 
 enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct gmt_print *b);
+
+/* They cannot be compared, and for no other reason than that hashing had used up its time. */
+bool gmt_prints_lack_time(const struct gmt_print *a, const struct gmt_print *b);
 
 /* ---- parts ------------------------------------------------------------------------------------ */
 

@@ -25,6 +25,22 @@ void gmt_content_note_host(struct gmt_content_scan *scan, size_t i, uint64_t add
     }
 }
 
+/* Whether copy `last` moved the bytes that download `i` brings again, where hashing had no time to show it: it is
+ * the copy before, or has brought them from there since. */
+static bool is_of_same_place(const struct gmt_content_scan *scan, int32_t last, size_t i)
+{
+    const struct gmt_copy_content *content = &scan->contents[i], *other = &scan->contents[last];
+    const struct gmt_tl_copy *copy = &scan->timeline->copies[i], *a = &scan->timeline->copies[last];
+
+    if (!gmt_prints_lack_time(&scan->contents[content->before].print, &content->print)) {
+        return false;
+    }
+    return last == content->before ||
+           (a->direction == GMT_DIR_D2H && a->src == copy->src && a->bytes == copy->bytes &&
+            a->src_allocation == copy->src_allocation && other->before == content->before &&
+            other->place_doubt == GMT_DOUBT_NONE);
+}
+
 /* Whether, by the last copy, the host has the bytes of copy `i` there, in memory that was not given
  * back and that no kernel gets. */
 static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t address,
@@ -44,8 +60,9 @@ static bool host_has(const struct gmt_content_scan *scan, size_t i, uint64_t add
     }
     const struct gmt_tl_copy *last = &scan->timeline->copies[place->copy];
     int64_t known = last->direction == GMT_DIR_H2D ? last->src_allocation : last->dst_allocation;
-    return known == allocation && gmt_print_compare(&scan->contents[place->copy].print,
-                                                    &scan->contents[i].print) == GMT_CONTENT_SAME;
+    return known == allocation && (is_of_same_place(scan, place->copy, i) ||
+                                   gmt_print_compare(&scan->contents[place->copy].print,
+                                                     &scan->contents[i].print) == GMT_CONTENT_SAME);
 }
 
 enum gmt_host_holds gmt_content_host_holds(const struct gmt_content_scan *scan, size_t i)

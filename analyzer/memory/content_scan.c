@@ -34,6 +34,14 @@ enum gmt_content_known gmt_print_compare(const struct gmt_print *a, const struct
     return a->high == b->high && a->low == b->low ? GMT_CONTENT_SAME : GMT_CONTENT_OTHER;
 }
 
+bool gmt_prints_lack_time(const struct gmt_print *a, const struct gmt_print *b)
+{
+    bool lacks_a = a->whole < 0, lacks_b = b->whole < 0;
+
+    return (lacks_a || lacks_b) && (!lacks_a || a->skipped == GMT_PRINT_OVER_BUDGET) &&
+           (!lacks_b || b->skipped == GMT_PRINT_OVER_BUDGET);
+}
+
 bool gmt_content_is_pending(const struct gmt_content_scan *scan,
                             const struct gmt_content_pending *work)
 {

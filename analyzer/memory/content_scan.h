@@ -24,6 +24,7 @@ struct gmt_content_memory {
     uint64_t address;
     int64_t free_ns;
     struct gmt_content_ranges places;
+    struct gmt_content_ranges reads;   /* since copies to the host that hashing had no time for */
     struct gmt_content_pending writes; /* the last ones */
     bool foreign;                      /* others write to it, too */
     bool handed;                       /* some launch gets a pointer into it */
