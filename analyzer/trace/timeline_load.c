@@ -277,6 +277,22 @@ static int load_classes(struct gmt_timeline *tl)
 }
 
 /*
+ * A copy whose source size is 0 (zero fill, at the edge of a matrix) reads nothing, and is counted with its full width: what copies
+ * read is no more than the sectors hold that their bytes could lie in. That cuts off nothing else: lanes of a copy would have to
+ * read the same bytes, but each has a place of its own in shared memory to fill, and tiles are copied there to be shared, once.
+ * Plain loads of one address by several lanes are counted once, too (metrics.def).
+ */
+static double bytes_read(const double *c)
+{
+    double ideal = c[GMT_M_async_copy_ideal_sectors];
+
+    if (isnan(ideal)) {
+        ideal = c[GMT_M_async_copy_sectors];
+    }
+    return fmin(c[GMT_M_async_copy_bytes], 32 * ideal);
+}
+
+/*
  * Copies from global to shared memory (LDGSTS, cp.async) are loads of global memory like others: their bytes and sectors count as
  * those. Where only the instructions were counted nothing is added (gaps.c says so). How many lines of 128 bytes they touch is not
  * counted.
@@ -295,6 +311,7 @@ static void add_async_copies(struct gmt_timeline *tl)
         if (!(c[GMT_M_async_copy_bytes] > 0) || isnan(c[GMT_M_async_copy_sectors])) {
             continue;
         }
+        c[GMT_M_async_copy_bytes] = bytes_read(c);
         for (size_t s = 0; s < sizeof(sums) / sizeof(sums[0]); s++) {
             c[sums[s][0]] += c[sums[s][1]];
         }

@@ -8,7 +8,8 @@
 #include "libtrace/store/sass/sass.h"
 
 /* Class 1: a load of 4 bytes by 10 warps and one at one address, twice launched, and a store. 2: counted
- * by the software-patched group. 3: an access to any memory. 4: by the software device. */
+ * by the software-patched group. 3: an access to any memory. 4: by the software device. 5: copies to shared memory, of which one
+ * reads and the others fill with zeros in part and wholly. 6: those of which no sectors are counted. */
 static const char rows[] =
     "INSERT INTO string(id, text) VALUES (1, 'k');"
     "INSERT INTO metric VALUES (1, 'global_load_bytes', 'x', 'patched', 'bytes', 'as it was');"
@@ -26,7 +27,11 @@ static const char rows[] =
     "(5, 2, 0, 'global_load', 1, 32, 128, 4, NULL, 'sass'),"
     "(6, 3, 0, 'global_load', 1, 32, 128, 4, NULL, 'sass'),"
     "(6, 3, 1, 'generic', 1, 32, 128, 4, NULL, 'sass'),"
-    "(7, 4, 0, 'global_load', 1, 32, 128, 4, NULL, 'simulated')";
+    "(7, 4, 0, 'global_load', 1, 32, 128, 4, NULL, 'simulated'),"
+    "(8, 5, 0, 'async_copy', 32, 1024, 4096, 128, 32, 'sass'),"
+    "(8, 5, 1, 'async_copy', 32, 1024, 4096, 32, 32, 'sass'),"
+    "(8, 5, 2, 'async_copy', 32, 1024, 4096, NULL, 32, 'sass'),"
+    "(9, 6, 0, 'async_copy', 32, 1024, 4096, NULL, 32, 'sass')";
 
 static sqlite3 *db;
 
@@ -85,6 +90,18 @@ Test(sass_counters, have_the_copies_that_go_past_the_registers)
 Test(sass_counters, ask_for_no_more_than_an_access_touched)
 {
     cr_expect_eq(counter(1, "global_load_bytes"), 1280 + 10 * 32);
+}
+
+/* Found with a GEMM of cuBLAS: 37 copies of 42 fill with zeros, and "efficiency" was 2567 %. */
+Test(sass_counters, copies_that_fill_with_zeros_read_nothing)
+{
+    cr_expect_eq(counter(8, "async_copy_instructions"), 96);
+    cr_expect_eq(counter(8, "async_copy_sectors"), 160);
+    cr_expect_eq(counter(8, "async_copy_bytes"), 4096 + 32 * 32);
+    cr_expect_eq(
+        integer("SELECT count(*) FROM kernel_counters c JOIN metric m ON m.id = c.metric_id "
+                "WHERE c.launch_seq = 9 AND m.name = 'async_copy_bytes' AND value IS NULL"),
+        1, "without sectors: unknown");
 }
 
 Test(sass_counters, leave_what_was_counted_or_cannot_be_distinguished)

@@ -26,11 +26,16 @@ static const char *const kinds[] = {"global_load", "global_store", "shared_load"
                                     "local_load",  "local_store",  "async_copy"};
 
 /* The bytes of several lanes at one address are counted once by CUPTI's metrics, per lane here: an access
- * asked for no more than it touched. */
+ * asked for no more than it touched. A copy to shared memory asks global memory: where others of the launch touched sectors and
+ * it none, it filled with zeros (a source size of 0), whatever its passes through shared memory. Where none did, they were not
+ * counted, and nor are the bytes: unknown. */
 static const struct {
     const char *what, *value;
 } values[] = {
-    {"bytes", "sum(1.0 * min(bytes, coalesce(32 * sectors, 128 * wavefronts)))"},
+    {"bytes",
+     "CASE WHEN kind <> 'async_copy' THEN sum(1.0 * min(bytes, coalesce(32 * sectors, 128 * "
+     "wavefronts))) WHEN count(sectors) > 0 THEN sum(1.0 * min(bytes, 32 * coalesce(sectors, "
+     "0))) END"},
     {"ideal_sectors", "sum(1.0 * ideal_sectors)"},
     {"sectors", "sum(1.0 * sectors)"},
     {"wavefronts", "sum(1.0 * wavefronts)"},
