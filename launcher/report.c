@@ -148,12 +148,11 @@ static void print_unfinished(const char *path, int error)
             is_taken ? ".spool" : "");
 }
 
-/* True when there is a trace to look at. *missing gets its missing_range. */
-static bool print_trace(const char *path, bool alone, char **missing)
+/* True when there is a trace to look at. error: as gmt_launcher_await. *missing gets its missing_range. */
+static bool print_trace(const char *path, int error, bool alone, char **missing)
 {
     char message[512];
     sqlite3 *db = NULL;
-    int error = gmt_launcher_await(path);
     if (error == -ETIMEDOUT || error == -EBUSY) {
         gmt_say(stderr, "gmtrace: %s is still being written; gmanalyze waits for it\n", path);
         return true;
@@ -361,6 +360,23 @@ static size_t await_dumps(const char *pattern, const struct gmt_launcher_run *ru
     return gmt_launcher_traces(pattern, run, paths);
 }
 
+/* Waits for each, and leaves out those whose recorders took them away: of processes that did nothing. errors: as
+ * gmt_launcher_await. Returns how many there are then. */
+static size_t await_traces(char **paths, size_t traces, int errors[static GMT_MOST_TRACES])
+{
+    size_t left = 0;
+    for (size_t i = 0; i < traces; i++) {
+        int error = gmt_launcher_await(paths[i]);
+        if (error == 0 && access(paths[i], F_OK) != 0) {
+            free(paths[i]);
+            continue;
+        }
+        errors[left] = error;
+        paths[left++] = paths[i];
+    }
+    return left;
+}
+
 /* Nothing had gone wrong, nobody had asked. False: nothing was recorded, or that could not be. */
 static bool print_no_dump(const struct gmt_launcher_run *run)
 {
@@ -382,6 +398,7 @@ enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
                                               const char *program, bool fails)
 {
     char *paths[GMT_MOST_TRACES];
+    int errors[GMT_MOST_TRACES];
     size_t traces = gmt_launcher_traces(pattern, run, paths), good = 0, without_range = 0;
     char *range = NULL;
     if (gmt_options.ring.ns != 0) {
@@ -390,12 +407,13 @@ enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
             return GMT_OUTCOME_TRACE;
         }
     }
+    traces = await_traces(paths, traces, errors);
     if (traces == 0) {
         return print_none(run, program, fails);
     }
     for (size_t i = 0; i < traces; i++) {
         char *missing = NULL;
-        bool is_good = print_trace(paths[i], traces == 1, &missing);
+        bool is_good = print_trace(paths[i], errors[i], traces == 1, &missing);
         if (missing != NULL) {
             without_range++;
             free(range);

@@ -68,6 +68,40 @@ int scenario_posix_spawn(long n)
     return around(by_posix_spawn);
 }
 
+int scenario_look(long n)
+{
+    CUdevice device;
+    int count;
+    char name[64];
+    CHECK(cu.cuInit(0));
+    CHECK(cu.cuDeviceGetCount(&count));
+    CHECK(cu.cuDeviceGet(&device, 0));
+    CHECK(cu.cuDeviceGetName(name, sizeof name, device));
+    if (n == 1) {
+        CUdeviceptr memory;
+        printf("without a context %d\n", cu.cuMemAlloc(&memory, 64));
+    }
+    usleep(n > 1 ? (useconds_t)n * 1000 : 0);
+    return 0;
+}
+
+int scenario_helper(long n)
+{
+    char number[24], *arguments[] = {basic()[0], (char[]){"look"}, number, NULL};
+    pid_t child = -1;
+    CUdeviceptr memory = client_some_calls();
+    fflush(stdout);
+    snprintf(number, sizeof number, "%ld", n);
+    if (posix_spawn(&child, self, NULL, NULL, arguments, environ) != 0) {
+        return 5;
+    }
+    if (n <= 1) {
+        printf("child %d\n", client_status_of(child));
+    }
+    CHECK(cu.cuMemFree(memory));
+    return 0;
+}
+
 int scenario_system(long n)
 {
     char command[4096];

@@ -104,6 +104,46 @@ together)
         equal "launches of launcher $n" "$n" "$(sql "$trace" 'SELECT count(*) FROM launch')"
     done
     ;;
+helper)
+    # A child that only asks the driver what there is, as a library does to generate code, leaves no trace and no word, whether it
+    # ends before the program or after it.
+    for n in 0 500; do
+        launched 0 -o t$n.db "$client" helper $n
+        equal "traces and spools" "t$n.db" "$(compgen -G "t$n.db*")"
+        equal "copies" 2 "$(sql t$n.db 'SELECT count(*) FROM transfer')"
+        if grep -E "output partial|t$n\.db\.[0-9]| traces" one.err; then fail "gmtrace speaks of the child"; fi
+        grep -q "^gmtrace: wrote t$n.db; next: gmanalyze t$n.db\$" one.err || fail "no summary of one trace: $(cat one.err)"
+    done
+    # A call that failed is worth one, and so is a program by itself.
+    launched 0 -o failed.db "$client" helper 1
+    equal "traces" 2 "$(compgen -G 'failed.db*' | wc -l)"
+    equal "calls that failed" 1 "$(sql "$(compgen -G 'failed.db.*')" 'SELECT count(*) FROM api_call WHERE result <> 0')"
+    launched 0 -o works.db "$client" posix_spawn
+    equal "traces of a child that works" 2 "$(compgen -G 'works.db*' | wc -l)"
+    launched 0 -o look.db "$client" look
+    finished look.db
+    # Two of which neither did anything: the one that has the name stays.
+    # shellcheck disable=SC2016
+    launched 0 -o two.db sh -c '"$0" look & "$0" look; wait' "$client"
+    equal "traces" two.db "$(compgen -G 'two.db*')"
+    # The name is another run's: all that this one has.
+    mkfifo hold
+    CLIENT_HOLD=$work/hold "$gmtrace" -o both.db "$client" many 10 >other.out 2>other.err &
+    other=$!
+    while [ ! -e both.db ]; do sleep 0.02; done
+    launched 0 -o both.db "$client" look
+    : >hold
+    wait $other
+    equal "traces" 2 "$(compgen -G 'both.db*' | wc -l)"
+    # Of one that was killed it is not known what it was about to do.
+    mkfifo wait_here
+    # shellcheck disable=SC2016
+    launched 0 -o killed.db sh -c 'exec 3<>wait_here
+        "$0" serve 0 <&3 >/dev/null & first=$!; while [ ! -e killed.db ]; do sleep 0.02; done
+        "$0" look 100000 & second=$!; while ! ls killed.db.*.spool >/dev/null 2>&1; do sleep 0.02; done
+        kill -9 $second; kill $first; wait; true' "$client"
+    equal "traces" 2 "$(compgen -G 'killed.db*' | wc -l)"
+    ;;
 limit)
     # The recorder is killed, so that gmtrace finishes the trace, which may not grow to its size.
     # In bash ulimit -f counts KiB.

@@ -63,6 +63,7 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
     (void)mallopt(M_TRIM_THRESHOLD, 64 << 20);
     (void)mallopt(M_TOP_PAD, 1 << 20);
     enum gmt_process_fate fate = GMT_PROCESS_ALIVE;
+    bool is_needless = false;
     gmt_recording_live_open(recording);
     if (gmt_ring_is_on(recording->control)) {
         return gmt_ring_run(recording, writer_gone);
@@ -73,9 +74,11 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
         /* The writer is gone, or there may be no room for the trace. */
         gmt_spool_free_remove(recording->folder, recording->control);
         if (error == 0) {
-            error = gmt_recording_finish(recording, gmt_process_watch_learn(&recording->watch));
+            enum gmt_process_fate learnt = gmt_process_watch_learn(&recording->watch);
+            is_needless = gmt_recording_is_needless(recording, learnt);
+            error = is_needless ? 0 : gmt_recording_finish(recording, learnt);
         }
-        if (error == 0 && gmt_database_is_moved(recording->db)) {
+        if (error == 0 && !is_needless && gmt_database_is_moved(recording->db)) {
             error = -ESTALE; /* what is in the spool still is worth a trace of its own */
         }
     }
@@ -86,6 +89,9 @@ static int run(struct gmt_recording *recording, bool *writer_gone)
             gmt_recording_set_state(recording->control, GMT_RECORDER_FAILED);
         }
         return error;
+    }
+    if (is_needless) {
+        return gmt_recording_discard(recording);
     }
     gmt_recording_set_state(recording->control, GMT_RECORDER_DONE);
     /* The database first: whoever sees no spool finds it closed. */

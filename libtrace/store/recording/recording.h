@@ -27,7 +27,8 @@ enum gmt_recording_state {
  * until the traced process is gone, then finish and remove the spool. What the control page reports to
  * the traced process: READING; DONE as soon as everything written before it set `ended` is
  * committed (reading goes on: global destructors still make calls); FAILED. A database that is removed or
- * replaced meanwhile is begun anew with what is in the spool still; the rest is a loss.
+ * replaced meanwhile is begun anew with what is in the spool still; the rest is a loss. Of a process that only asked the driver
+ * what there is, beside the one of its run that has the name which was asked for, nothing is left.
  *
  * Returns 0; -EBUSY: someone else drains it; -ENOENT: no such spool; -ENOSPC, -EFBIG, -EDQUOT,
  * -EIO, ...: the database could not be written; what was committed is kept, the spool too. Calling

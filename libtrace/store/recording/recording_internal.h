@@ -98,4 +98,11 @@ int gmt_recording_commit(struct gmt_recording *recording);
 /* All is read and committed, the process is gone: the finish work, in one transaction. */
 int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate fate);
 
+/* In place of it: did the process, which has ended well, only ask the driver what there is, beside another one of the same run
+ * that has the name which was asked for? */
+bool gmt_recording_is_needless(const struct gmt_recording *recording, enum gmt_process_fate fate);
+
+/* Take away the trace that was begun, and the spool. 0 or negative errno. */
+int gmt_recording_discard(struct gmt_recording *recording);
+
 #endif
