@@ -20,6 +20,7 @@ import runpy
 import sys
 import threading
 import types
+import warnings
 import weakref
 
 import torch
@@ -27,6 +28,7 @@ import torch
 from gmtrace import ranges
 
 NAME = "_gmtrace_name"  # of modules, and in the metadata of nodes of the backward
+ORIGINAL = "_orig_mod"  # in what torch.compile makes of a module
 MOST_VALUES, MOST_NESTED = 64, 3  # of inputs and outputs that are looked at
 MOST_PLACES = 65536  # modules that call themselves would make ever more
 LIBRARY = os.path.dirname(torch.__file__) + os.sep
@@ -156,10 +158,18 @@ _outermost = Place(None, "")
 # ---- forward, and steps of optimizers. Hooks never raise, and never change what they are shown ----------
 
 
+def _original(module):
+    """What torch.compile made `module` of; None: it did not. PyTorch documents no name for it, but the keys of a compiled module's
+    state_dict() have this one since 2.0."""
+    inner = module._modules
+    return inner[ORIGINAL] if ORIGINAL in inner else None
+
+
 def _name_modules(module):
     """`module` by its class, what lies in it by its path. What has a name keeps it. Returns what had none."""
     named = [inner for inner in module.modules() if NAME not in inner.__dict__]
     for path, inner in module.named_modules():
+        path = ".".join(part for part in path.split(".") if part != ORIGINAL)
         inner.__dict__.setdefault(NAME, path or type(module).__name__)
     return named
 
@@ -170,17 +180,27 @@ def _name_unnamed(module):
             one.named.extend(weakref.ref(inner) for inner in _name_modules(module))
 
 
+def _key(module, original):
+    """Of a module's range while it is open. Where it was not compiled after all, hooks of the original are called within, too: by
+    its id these find that both have one range."""
+    return id(module) if original is None else ~id(original)
+
+
 def _before(module, inputs):
     if _is_compiling():
         return
     try:
-        name = module.__dict__.get(NAME)
+        original = _original(module)
+        named = module if original is None else original
+        name = named.__dict__.get(NAME)
         if name is None:
-            _name_unnamed(module)
-            name = module.__dict__.get(NAME)
+            _name_unnamed(named)
+            name = named.__dict__.get(NAME)
             if name is None:
                 return
-        opened, key, caller = _thread.open, id(module), None
+        opened, key, caller = _thread.open, _key(module, original), None
+        if opened and opened[-1][0] == ~id(module):
+            return
         if opened and opened[0][0] == key:
             _close(opened, 0)  # an exception left it that no hook was called for
         around = opened[-1][1] if opened else _outermost
@@ -199,13 +219,13 @@ def _after(module, _, output):
     if _is_compiling():
         return
     try:
-        opened, key = _thread.open, id(module)
+        opened, key = _thread.open, _key(module, _original(module))
         if opened and opened[-1][0] == key:
             if torch.is_grad_enabled():
                 _mark(output, opened[-1][1])
             opened.pop()
             _recording.pop()
-        elif opened:
+        elif opened and opened[-1][0] != ~id(module):
             _close_from(opened, key)
     except Exception:  # pylint: disable=broad-except
         pass
@@ -244,8 +264,35 @@ def _wrap_step(optimizer):
     optimizer.step = types.MethodType(wrapped, optimizer)
 
 
+class _OfOurHooks:
+    """What a filter of warnings has in place of a pattern. PyTorch warns at calls of what torch.compile made that hooks of all
+    modules are called once more for it. For ours that is right, and what the program writes must not change because of them; where
+    there are others it warns as ever."""
+
+    TEXT = "Using `torch.compile(module)` when there are global hooks on modules"
+
+    def match(self, text):
+        hooks = torch.nn.modules.module
+        kinds = ("forward_pre", "forward", "backward_pre", "backward")
+        return text.startswith(self.TEXT) and all(
+            hook in (_before, _after) for kind in kinds for hook in getattr(hooks, f"_global_{kind}_hooks", {}).values())
+
+
+class _Filter:
+    """Of warnings, before all others; with remove() as a hook has it."""
+
+    def __init__(self):
+        self.row = ("ignore", _OfOurHooks(), UserWarning, None, 0)
+        warnings.filters.insert(0, self.row)
+
+    def remove(self):
+        if self.row in warnings.filters:
+            warnings.filters.remove(self.row)
+
+
 def _install():
     hooks = torch.nn.modules.module
+    _installed.append(_Filter())
     _installed.append(hooks.register_module_forward_pre_hook(_before))
     try:
         _installed.append(hooks.register_module_forward_hook(_after, always_call=True))

@@ -8,6 +8,7 @@ import ctypes
 import os
 import sys
 import threading
+import warnings
 
 import torch
 
@@ -168,12 +169,12 @@ def checkpoint():
 
 def removed():
     net, parameter = Net(), weight()
-    before = sorted(vars(net))
+    before, filters = sorted(vars(net)), list(warnings.filters)
     with annotate(net):
         inside = net(parameter)
     net(parameter)
     inside.backward()
-    print(sorted(vars(net)) == before)
+    print(sorted(vars(net)) == before and warnings.filters == filters)
 
 
 def generator():
@@ -216,6 +217,61 @@ def recursion():
     net, parameter = Outer(), weight()
     annotate(net)
     step(net, parameter)
+
+
+class Compiled(torch.nn.Module):
+    """What torch.compile makes of a module, as PyTorch 2.11 has it: it warns of hooks of all modules, calls these for itself, and none
+    is called for what is compiled within. is_eager: it was not compiled after all."""
+
+    def __init__(self, original, is_eager=False):
+        super().__init__()
+        self._orig_mod, self.is_eager = original, is_eager
+
+    def __call__(self, *inputs):
+        hooks = torch.nn.modules.module
+        if hooks._global_forward_pre_hooks or hooks._global_forward_hooks:
+            warnings.warn("Using `torch.compile(module)` when there are global hooks on modules (e.g., from "
+                          "`register_module_forward_hook`); this will cause the hooks to fire an extra time", stacklevel=2)
+        return super().__call__(*inputs)
+
+    def forward(self, *inputs):
+        if self.is_eager:
+            return self._orig_mod(*inputs)
+        hooks = torch.nn.modules.module
+        kept = [(one, dict(one)) for one in (hooks._global_forward_pre_hooks, hooks._global_forward_hooks)]
+        for one, _ in kept:
+            one.clear()
+        try:
+            return self._orig_mod(*inputs)
+        finally:
+            for one, all_of_it in kept:
+                one.update(all_of_it)
+
+
+# To gmtrace.torch this is code of PyTorch's, not the program's.
+for method in (Compiled.__call__, Compiled.forward):
+    method.__code__ = method.__code__.replace(co_filename=os.path.join(os.path.dirname(torch.__file__), "compiled.py"))
+
+
+def compiled():
+    net, parameter = Net(), weight()
+    annotation = annotate(net)
+    step(Compiled(net), parameter)
+    step(Compiled(net, is_eager=True), parameter)
+    net.blocks = Compiled(net.blocks)
+    step(net, parameter)
+    step(Compiled(Net()), parameter)  # nobody has named it
+    if hasattr(annotation, "remove"):
+        annotation.remove()
+    step(Compiled(net), parameter)
+    # Named by its first call.
+    with annotate():
+        step(Compiled(Net()), parameter)
+    # Where the program has hooks of its own PyTorch warns.
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(lambda *_: None)
+    with annotate(net):
+        step(Compiled(net), parameter)
+    hook.remove()
 
 
 def threads():

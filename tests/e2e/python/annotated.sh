@@ -133,6 +133,33 @@ recursion)
     equal "a module within itself" "Outer > inner|Outer > inner > inner|Outer > inner > inner > inner|Outer" \
         "$(for size in 3 2 1 9; do around t.db $size; done | tr '\n' '|' | sed 's/|$//')"
     ;;
+compiled)
+    unchanged "$program" compiled
+    equal "warnings, of the program's own hook only" 1 "$(grep -c 'Using .torch.compile' t.err)"
+    line=annotated.py:$(grep -n 'made = Copy.apply(net(parameter), 30)' "$program" | cut -d: -f1)
+    # One range for all that is compiled; none where nobody has named it.
+    of_compiled() {
+        local within=${1:--} backward=${1:+backward $1 ($line)}
+        for size in 8 1 10 2 20 4 1 10 2 20 4; do echo "$size $within"; done
+        printf '%s -\n' 30 1030
+        for size in 4 20 2 10 1 4 20 2 10 1 8; do echo "$((1000 + size)) ${backward:--}"; done
+        echo "50 -"
+    }
+    of_net
+    {
+        of_compiled Net
+        cat expected
+        # What lies in a module that is not compiled.
+        of_compiled "Net > blocks" | sed "s/^8 .*/8 Net > stem/; s/backward Net > blocks ($line)/backward Net > backward blocks ($(line_of blocks))/;
+            s/^1008 .*/1008 backward Net > backward stem ($(line_of blocks))/"
+        of_compiled ""
+        of_compiled ""
+        of_compiled Net
+        of_compiled Net
+    } >wanted
+    all_around t.db >actual
+    same "what copies of seven steps lie in" wanted actual
+    ;;
 threads)
     unchanged "$program" threads
     equal "each thread by itself" "4 Net > stem" "$(around t.db 8 | sort | uniq -c | sed 's/^ *//')"

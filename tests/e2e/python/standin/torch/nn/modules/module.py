@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of the stand-in for PyTorch: modules, and the hooks that are common to all of them."""
 
-_pre_hooks, _hooks, _always = {}, {}, set()
+_global_forward_pre_hooks, _global_forward_hooks, _always = {}, {}, set()
 
 
 class Handle:
@@ -14,12 +14,12 @@ class Handle:
 
 
 def register_module_forward_pre_hook(hook):
-    return Handle(_pre_hooks, hook)
+    return Handle(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     assert not with_kwargs
-    handle = Handle(_hooks, hook)
+    handle = Handle(_global_forward_hooks, hook)
     if always_call:
         _always.add(handle.key)
     return handle
@@ -44,16 +44,16 @@ class Module:
 
     def __call__(self, *inputs, **named):
         called, result = set(), None
-        for hook in list(_pre_hooks.values()):
+        for hook in list(_global_forward_pre_hooks.values()):
             assert hook(self, inputs) is None, "a hook returned something"
         try:
             result = self.forward(*inputs, **named)
-            for key, hook in list(_hooks.items()):
+            for key, hook in list(_global_forward_hooks.items()):
                 called.add(key)
                 assert hook(self, inputs, result) is None, "a hook returned something"
             return result
         except Exception:
-            for key, hook in list(_hooks.items()):
+            for key, hook in list(_global_forward_hooks.items()):
                 if key in _always and key not in called:
                     hook(self, inputs, result)
             raise
