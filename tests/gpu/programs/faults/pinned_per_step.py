@@ -8,12 +8,12 @@ WORDS = 8 << 20
 
 
 def lock(buffer):
-    status = torch.cuda.cudart().cudaHostRegister(buffer.data_ptr(), 4 * buffer.numel(), 0)
+    status = torch.cuda.cudart().cudaHostRegister(buffer.data_ptr(), 4 * buffer.numel(), 0)  # fault
     assert int(status) == 0, status
 
 
 def unlock(buffer):
-    status = torch.cuda.cudart().cudaHostUnregister(buffer.data_ptr())
+    status = torch.cuda.cudart().cudaHostUnregister(buffer.data_ptr())  # fault
     assert int(status) == 0, status
 
 
