@@ -108,6 +108,14 @@
 #define GMT_SEGMENT_ALIGNED_SHARE 0.75
 /* Lost blocks from one line that make a loop: the fourth, which follows them, is still in use. */
 #define GMT_LEAK_MIN_COUNT 3
+/*
+ * An allocator's segments grow until the end where the last one was made in the last third of the launches: what is
+ * summed up at the end follows the loop. In each of the last three quarters until then some are made, and as
+ * much as half of what an even growth would bring: a cache that fills brings ever less.
+ */
+#define GMT_GROWTH_LAST_SHARE 0.66
+#define GMT_GROWTH_MIN_COUNT 3
+#define GMT_GROWTH_EVEN_SHARE 0.5
 /* Memory that nobody lacks is worth no work: of the peak, and in all, at least so much. */
 #define GMT_PEAK_MIN_SHARE 0.05
 #define GMT_PEAK_MIN_BYTES 1048576.0

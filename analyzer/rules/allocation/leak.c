@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "analyzer/base/thresholds.h"
+#include "analyzer/rules/allocation/leak_growth.h"
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
@@ -102,7 +103,7 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
     finding->method = "no time is saved; bytes as the program asked for them";
     finding->fix = "Free it after its last use, if the program is to run longer.";
     finding->note_why =
-        segments ? "the program's own allocator keeps them; leaks inside it cannot be seen"
+        segments ? "the program's own allocator keeps them, and does not grow until the end"
                  : "the end of the process frees them";
     finding->small = sum < GMT_PEAK_MIN_BYTES;
     gmt_finding_emit(analysis, finding);
@@ -126,6 +127,11 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     if (!anything_kept(analysis->memory)) {
         return GMT_OUTCOME_PASS;
     }
+    /* That it grew is true however the program ended, and whoever uses it. */
+    int grown = gmt_leak_growth(analysis);
+    if (grown < 0) {
+        return gmt_could_not(analysis, "not enough memory, or a damaged trace");
+    }
     if (gmt_held_broke_off(analysis)) {
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
                                        "freed is not known");
@@ -133,11 +139,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);
     }
+    size_t others = analysis->pending_count;
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
-    if (analysis->pending_count == 0) {
+    if (analysis->pending_count == others) {
         note_kept(analysis, false);
     }
-    note_kept(analysis, true);
+    if (grown == 0) {
+        note_kept(analysis, true);
+    }
     return outcome;
 }
 
