@@ -360,4 +360,14 @@
 /* More names than this that differ in numbers only are instances of one range, as iterations are. */
 #define GMT_RANGE_NAMES_APART 16
 
+/* ---- settings of PyTorch's allocator ---- */
+
+/*
+ * Of what is reserved: a setting that gains less is not advised. A replay is not the program, and the next run asks for
+ * other sizes than this one.
+ */
+#define GMT_SETTING_MIN_SHARE 0.1
+/* Expandable segments are advised where they reserve at most so much more than the best setting. */
+#define GMT_SETTING_CLOSE_SHARE 0.1
+
 #endif

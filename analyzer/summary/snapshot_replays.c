@@ -4,11 +4,13 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/snapshot/replay.h"
 
 #define MIB (UINT64_C(1) << 20)
+#define EXPANDABLE "expandable_segments:True"
 
 static void set_expandable(struct gmt_allocator_settings *settings, uint64_t value)
 {
@@ -56,7 +58,7 @@ static const struct {
     void (*set)(struct gmt_allocator_settings *settings, uint64_t value);
     uint64_t value;
 } changes[] = {
-    {"expandable_segments:True", is_not_expandable, set_expandable, 1},
+    {EXPANDABLE, is_not_expandable, set_expandable, 1},
     {"expandable_segments:False", is_expandable, set_expandable, 0},
     {"max_split_size_mb:128", splits_all, set_split, 128},
     {"max_split_size_mb:512", splits_all, set_split, 512},
@@ -86,29 +88,50 @@ static int replay(struct gmt_arena *arena, const struct gmt_history *history,
     return 0;
 }
 
-/* A gain within the replay's own error, or too small to act on, is none. One that makes a failed request fit goes first. */
-static void choose(struct gmt_snapshot_device *device)
+static bool rescues(const struct gmt_snapshot_device *device,
+                    const struct gmt_snapshot_replay *with)
+{
+    return with->fits && !device->replays[0].fits;
+}
+
+/* A gain within the replay's own error, or too small for a change of the settings, is none. That a failed request would fit is
+ * worth a change, whatever it gains at the peak. */
+static bool is_worth_it(const struct gmt_snapshot_device *device,
+                        const struct gmt_snapshot_replay *with)
 {
     const struct gmt_snapshot_replay *now = &device->replays[0];
     double error = fabs(gmt_snapshot_replay_error(device)) * device->recorded_peak_bytes;
-    double least = GMT_FLOOR_SHARE * now->reserved_bytes;
+
+    return rescues(device, with) ? now->needed_bytes - with->needed_bytes > error
+                                 : now->reserved_bytes - with->reserved_bytes >
+                                       fmax(error, GMT_SETTING_MIN_SHARE * now->reserved_bytes);
+}
+
+/* One that makes a failed request fit goes first, then the least that is reserved: but segments that grow, where these are near to
+ * it. They fit whatever is asked for; what else is best is so for the sizes of this run. */
+static void choose(struct gmt_snapshot_device *device)
+{
+    const struct gmt_snapshot_replay *best = NULL, *expandable = NULL;
 
     for (size_t i = 1; i < device->replay_count; i++) {
         const struct gmt_snapshot_replay *with = &device->replays[i];
-        bool rescues = with->fits && !now->fits;
-        double gain = rescues ? now->needed_bytes - with->needed_bytes
-                              : now->reserved_bytes - with->reserved_bytes;
 
-        if (!(gain > error) || !(gain > least)) {
+        if (!is_worth_it(device, with)) {
             continue;
         }
-        bool best_rescues = device->best != NULL && device->best->fits && !now->fits;
+        expandable = strcmp(with->setting, EXPANDABLE) == 0 ? with : expandable;
+        bool first = best == NULL || (rescues(device, with) && !rescues(device, best));
 
-        if (device->best == NULL || (rescues && !best_rescues) ||
-            (rescues == best_rescues && with->reserved_bytes < device->best->reserved_bytes)) {
-            device->best = with;
+        if (first || (rescues(device, with) == rescues(device, best) &&
+                      with->reserved_bytes < best->reserved_bytes)) {
+            best = with;
         }
     }
+    if (expandable != NULL && rescues(device, expandable) == rescues(device, best) &&
+        expandable->reserved_bytes <= (1 + GMT_SETTING_CLOSE_SHARE) * best->reserved_bytes) {
+        best = expandable;
+    }
+    device->best = best;
 }
 
 int gmt_snapshot_replays_fill(struct gmt_arena *arena, const struct gmt_history *history,

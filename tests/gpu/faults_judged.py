@@ -28,8 +28,8 @@ def finding(rule, program, line, **more):
 def snapshot(program, advice, expandable_bytes):
     history = {"advice": advice, "replays": [{"setting": None, "reserved_bytes": 1000 << 10},
                                              {"setting": "expandable_segments:True", "reserved_bytes": expandable_bytes}]}
-    held = {"largest": [{"file": f"/x/{program}.py", "line": 1}]}
-    return {"snapshot": {"devices": [{"tensors": held, "history": history}]}}
+    history["peak"] = {"holders": {"largest": [{"file": f"/x/{program}.py", "line": 1}]}}
+    return {"snapshot": {"devices": [{"tensors": {"largest": []}, "history": history}]}}
 
 
 def right(row):
@@ -116,7 +116,9 @@ def wrong(row):
                                                          first(said).pop("saved_peak_bytes", None)))]
     else:
         changes += [("advises", lambda said: history(said).update(advice=None)),
-                    ("own line", lambda said: said.reports["bad"]["memory"]["snapshot"]["devices"][0]["tensors"].update(largest=[])),
+                    ("own line", lambda said: history(said)["peak"]["holders"].update(largest=[])),
+                    ("own line", lambda said: history(said).update(peak=None)),
+                    ("own line", lambda said: history(said)["peak"]["holders"]["largest"][0].update(file="/x/fault.py")),
                     ("no setting is advised", lambda said: said.reports["good"].update(memory=said.reports["bad"]["memory"])),
                     ("a gain is promised", lambda said: history(said).update(replays=[]))]
     return changes

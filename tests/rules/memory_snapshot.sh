@@ -89,6 +89,36 @@ assert {r["setting"]: (r["needed_bytes"], r["fits"]) for r in history["replays"]
     None: (340 * MIB, False), "expandable_segments:True": (160 * MIB, True)}, history["replays"]
 assert "the request that failed would have fit" in history["advice"], history["advice"]
 END
+
+# Which setting is worth it: of what is reserved a gain of 7 % is none, and of two that are near to each other it is the one
+# that does not depend on sizes.
+python3 - <<'END' || fail "advice"
+import json
+EXPANDABLE, ROUNDED = "expandable_segments:True", "roundup_power2_divisions:4"
+MIB = 1 << 20
+for name, recorded, expandable, rounded, advised in (
+        ("hole_of_7_percent", 1420, 1320, None, None), ("hole_of_15_percent", 660, 560, None, EXPANDABLE),
+        ("bucket_7_percent_better", 204, 120, 112, EXPANDABLE), ("bucket_12_percent_better", 294, 180, 160, ROUNDED)):
+    with open(f"{name}.out.json") as file:
+        history = json.load(file)["memory"]["snapshot"]["devices"][0]["history"]
+    held = {r["setting"]: r["reserved_bytes"] / MIB for r in history["replays"]}
+    assert len(held) == 5, (name, held)
+    assert (held[None], held[EXPANDABLE]) == (recorded, expandable), (name, held)
+    assert held[ROUNDED] == rounded if rounded else held[ROUNDED] > recorded, (name, held)
+    advice = history["advice"]
+    assert advice is None if advised is None else advice.endswith(f"PYTORCH_CUDA_ALLOC_CONF={advised}"), (name, advice)
+# What is written when all tensors are gone still says whose the peak was.
+with open("emptied.out.json") as file:
+    device = json.load(file)["memory"]["snapshot"]["devices"][0]
+assert device["tensors"]["largest"] == [] and device["parts"]["tensors"] == 0, device["tensors"]
+peak = device["history"]["peak"]
+assert peak["requested_bytes"] == 100 * MIB and peak["at_ns"] is not None, peak
+assert [(h["label"], h["bytes"]) for h in peak["holders"]["largest"]] == [
+    ("train.py:12", 60 * MIB), ("train.py:11", 40 * MIB)], peak["holders"]
+END
+expect 0 --calibrate never --memory-snapshot emptied.pickle emptied.db
+grep -q 'Most tensors: 100 MiB at' out || fail "text: no peak of a snapshot at exit"
+grep -q '60.0 MiB  train.py:12 in step, 1 block$' out || fail "text: no place at the peak"
 expect 0 --calibrate never --memory-snapshot growing.pickle growing.db
 grep -q 'Whose bytes: 320 MiB of device 0 at the memory snapshot' out || fail "text: no heading"
 grep -q '176 MiB  train.py:10 in step, 1 block$' out || fail "text: no place"

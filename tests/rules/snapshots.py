@@ -272,6 +272,25 @@ def stuck_steps():
     return steps + [("oom", 100 * MIB, 30 * MIB)]
 
 
+def hole_steps(beside):
+    """100 MiB that nothing fits into later, of 220 MiB and what lies beside."""
+    return [("alloc", 0, beside * MIB, 0, 10), ("alloc", 1, 100 * MIB, 0, 11), ("free", 1), ("alloc", 2, 120 * MIB, 0, 12)]
+
+
+def bucket_steps(*streams):
+    """In each stream two sizes that roundup_power2_divisions:4 takes for one, the second a little larger."""
+    steps = []
+    for number, (stream, small, large) in enumerate(streams):
+        steps += [("alloc", 2 * number, small * MIB, stream, 11), ("free", 2 * number),
+                  ("alloc", 2 * number + 1, large * MIB, stream, 12)]
+    return steps
+
+
+def emptied_steps():
+    """Written at exit: nothing lives any more."""
+    return [("alloc", 0, 60 * MIB, 0, 12), ("alloc", 1, 40 * MIB, 0, 11), ("free", 0), ("free", 1)]
+
+
 def run(steps, allocator):
     """Returns the steps without releases that released nothing: a history does not show those."""
     held, seen = {}, []
@@ -358,6 +377,11 @@ def main():
     write(folder, "divisions", random_steps(21), 4, divisions=8)
     write(folder, "growing", growing_steps(), 4)
     write(folder, "stuck", stuck_steps(), 3)
+    write(folder, "hole_of_7_percent", hole_steps(1200), 4)
+    write(folder, "hole_of_15_percent", hole_steps(440), 4)
+    write(folder, "bucket_7_percent_better", bucket_steps((0, 97, 105)), 4)
+    write(folder, "bucket_12_percent_better", bucket_steps((0, 97, 105), (7, 41, 47)), 4)
+    write(folder, "emptied", emptied_steps(), 4)
     write(folder, "late", random_steps(22), 4, first=500)
 
 

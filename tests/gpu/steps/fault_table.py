@@ -62,9 +62,11 @@ def fires(row: Row, bad: dict) -> list[Checked]:
     if not row.rules:
         device = snapshot_device(bad)
         advice = (device.get("history") or {}).get("advice") or ""
-        held = (device.get("tensors") or {}).get("largest") or []
+        # Of the moment with most tensors: at exit, when the snapshot is written, none is left.
+        peak = (device.get("history") or {}).get("peak") or {}
+        held = (peak.get("holders") or {}).get("largest") or []
         return [Checked(f"{row.program}: the snapshot advises {EXPANDABLE}", EXPANDABLE in advice, advice),
-                Checked(f"{row.program}: the largest part of the memory is that of the program's own line",
+                Checked(f"{row.program}: the largest part of the peak is that of the program's own line",
                         bool(held) and pathlib.PurePath(held[0]["file"] or "").name == f"{row.program}.py", held[:1])]
     first = bad["findings"][0] if bad["findings"] else None
     all_named = [named(finding) for finding in bad["findings"]]
