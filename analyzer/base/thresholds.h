@@ -337,6 +337,10 @@
 #define GMT_HOST_LATE_SHARE 0.5
 /* Below this share of kernels and waits together the device is busy enough, as in GM507. */
 #define GMT_HOST_IDLE_SHARE 0.15
+/* Waits for the host's own work at one place: fewer are set-up and results, not the steps of a loop. */
+#define GMT_HOST_WAITS_MIN 16
+/* One counts at most so many times the median of its place: what is beyond happened once. */
+#define GMT_HOST_WAIT_MOST 2.0
 
 /* ---- idle time ---- */
 

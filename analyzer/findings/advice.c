@@ -121,8 +121,8 @@ static bool is_upload_of_batches(const struct gmt_advice *advice)
            (strcmp(advice->rule, "GM102") == 0 || strcmp(advice->rule, "GM103") == 0);
 }
 
-void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
-                        const struct gmt_where *where)
+static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                   const struct gmt_where *where, const char *name)
 {
     static const char *const names[GMT_FRAMEWORKS] = {[GMT_FRAMEWORK_PYTORCH] = "pytorch",
                                                       [GMT_FRAMEWORK_JAX] = "jax",
@@ -133,9 +133,8 @@ void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *findi
                                        ? gmt_framework_on_stack(where->stack, where->stack_depth)
                                        : gmt_framework_of_call(where->stack, where->stack_depth);
     /* The user can change code of the program's own, whatever framework launches it. */
-    const struct gmt_advice *advice = code && !library
-                                          ? NULL
-                                          : gmt_advice_find(finding->rule, framework, where);
+    const struct gmt_advice *advice = code && !library ? NULL
+                                                       : gmt_advice_find(name, framework, where);
 
     if (advice != NULL && (advice->rule != NULL || code)) {
         finding->fix = advice->fix;
@@ -153,4 +152,19 @@ void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *findi
             "a kernel of %s: its code and how it is launched are not the program's to change",
             gmt_origin_label_of(where->origin));
     }
+}
+
+void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                        const struct gmt_where *where)
+{
+    if (!finding->advised) {
+        advise(analysis, finding, where, finding->rule);
+    }
+}
+
+void gmt_finding_advise_as(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const struct gmt_where *where, const char *name)
+{
+    advise(analysis, finding, where, name);
+    finding->advised = true;
 }

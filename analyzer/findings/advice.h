@@ -12,9 +12,15 @@
  */
 void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
                         const struct gmt_where *where);
+/* The same by rows of another name than the rule's, which stay then. */
+void gmt_finding_advise_as(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                           const struct gmt_where *where, const char *name);
+
+/* Such names. */
+#define GMT_ADVICE_HOST_CODE "GM512 host code"
 
 struct gmt_advice {
-    const char *rule; /* NULL: any that is about the code of a kernel */
+    const char *rule; /* or such a name; NULL: any that is about the code of a kernel */
     enum gmt_framework framework;
     bool download;     /* of copies: device to host */
     const char *frame; /* a path or function on the stack that it takes; NULL: none */

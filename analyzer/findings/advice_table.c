@@ -41,6 +41,17 @@
 #define TORCH_LAYOUT_SKETCH \
     "model = model.to(memory_format=torch.channels_last)\n" \
     "x = x.to(device, memory_format=torch.channels_last)"
+#define HOST_CODE_FIX \
+    "Take this code out of the step: prepare the next input beside it, in a thread or a process " \
+    "of " \
+    "its own; or do it once before the loop and keep the result on the device; or do it on the " \
+    "device."
+#define PYTHON_HOST_CODE_SKETCH \
+    "with ProcessPoolExecutor(1) as worker:\n" \
+    "    ahead = worker.submit(prepare, 0)\n" \
+    "    for i in range(steps):\n" \
+    "        now, ahead = ahead.result(), worker.submit(prepare, i + 1)   # beside the step\n" \
+    "        step(now)"
 #define JAX_JIT_FIX \
     "Put the whole step, or several by jax.lax.scan, into one function under jax.jit: what is " \
     "outside of it is dispatched operation by operation."
@@ -183,6 +194,24 @@ static const struct gmt_advice rows[] = {
      "Capture the launches of an iteration into a CUDA graph once and launch that, or fuse the "
      "kernels; move what the host computes between launches out of the loop.",
      CAPTURE_SKETCH},
+    {GMT_ADVICE_HOST_CODE, TORCH, false, NULL, NULL,
+     "Take this code out of the step: prepare the next batch beside it, in a Dataset that a "
+     "DataLoader with num_workers runs, or in a thread; or do it once before the loop and keep the "
+     "tensors on the device; or do it with operations on the device.",
+     "loader = DataLoader(dataset, ..., num_workers=4, pin_memory=True)   # dataset prepares\n"
+     "for x in loader:                        # ready when the step is done\n"
+     "    step(x.to(device, non_blocking=True))"},
+    {GMT_ADVICE_HOST_CODE, JAX, false, NULL, NULL, HOST_CODE_FIX, PYTHON_HOST_CODE_SKETCH},
+    {GMT_ADVICE_HOST_CODE, CUPY, false, NULL, NULL, HOST_CODE_FIX, PYTHON_HOST_CODE_SKETCH},
+    {GMT_ADVICE_HOST_CODE, GMT_FRAMEWORK_PYTHON, false, NULL, NULL, HOST_CODE_FIX,
+     PYTHON_HOST_CODE_SKETCH},
+    {GMT_ADVICE_HOST_CODE, GMT_FRAMEWORK_NONE, false, NULL, NULL, HOST_CODE_FIX,
+     "std::future<Input> next = std::async(std::launch::async, prepare, 0);\n"
+     "for (int i = 0; i < steps; i++) {\n"
+     "    Input now = next.get();\n"
+     "    next = std::async(std::launch::async, prepare, i + 1);   // beside the step\n"
+     "    step(now);\n"
+     "}"},
     /* Kernels of libraries whose accesses follow from the layout of the user's tensors. */
     {NULL, TORCH, false, NULL, "nchwToNhwc", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
     {NULL, TORCH, false, NULL, "nhwcToNchw", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},

@@ -12,6 +12,7 @@
 struct gmt_copy_content;
 struct gmt_rule;
 struct gmt_launch_rows;
+struct gmt_host_basis;
 struct gmt_host_loops;
 struct gmt_kernel_origins;
 struct gmt_known_stack;
@@ -31,6 +32,7 @@ struct gmt_analysis {
     struct gmt_launch_rows *launch_rows;       /* see gmt_analysis_launch_rows */
     struct gmt_copy_content *contents;         /* see gmt_analysis_contents    */
     struct gmt_host_loops *host_loops;         /* see gmt_analysis_host_loops  */
+    struct gmt_host_basis *host_basis;         /* ready after gmt_host_basis_end (host_basis.h) */
     struct gmt_kernel_origins *kernel_origins; /* see kernel_origin.h */
     bool long_names;                /* reports show the names of kernels, not their titles */
     struct gmt_known_stack *stacks; /* see where.c; NULL: none so far */

@@ -247,24 +247,13 @@ static void merge_claims(struct gmt_finding *findings, size_t n)
     }
 }
 
-static int report_host(struct gmt_analysis *analysis)
-{
-    struct gmt_host_basis basis;
-    int rc = gmt_host_basis_load(&basis, analysis->timeline);
-
-    if (rc == 0) {
-        rc = gmt_host_report(analysis, &basis);
-    }
-    gmt_host_basis_free(&basis);
-    return rc;
-}
-
 int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                 const struct gmt_rule_filter *filter, struct gmt_report *report)
 {
     struct gmt_runs runs = {0};
     struct gmt_memory memory;
     struct gmt_unseen unseen;
+    struct gmt_host_basis own = {.whole = NULL};
 
     struct gmt_analysis analysis = {.timeline = timeline,
                                     .model = model,
@@ -272,6 +261,7 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
                                     .memory = &memory,
                                     .long_names = filter->long_names,
                                     .snapshot = filter->snapshot,
+                                    .host_basis = filter->basis != NULL ? filter->basis : &own,
                                     .report = report};
     int rc = gmt_memory_load(&memory, timeline);
 
@@ -309,7 +299,10 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         rc = gmt_snapshot_report(&analysis);
     }
     if (rc == 0 && filter->basis == NULL) {
-        rc = report_host(&analysis);
+        rc = gmt_host_basis_load(&own, timeline);
+        if (rc == 0) {
+            rc = gmt_host_report(&analysis, &own);
+        }
     }
     if (rc != 0) {
         goto out;
@@ -394,6 +387,7 @@ out:
         gmt_host_loops_free(analysis.host_loops);
     }
     free(analysis.host_loops);
+    gmt_host_basis_free(&own);
     gmt_runs_free(&runs);
     gmt_memory_free(&memory);
     timeline->unseen = NULL;

@@ -177,6 +177,7 @@ struct gmt_finding {
     const char *sketch;            /* code, may be NULL                           */
     const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
     struct gmt_edit edit;          /* the same as what it changes */
+    bool advised;                  /* the fix is for this case of the rule, and stays */
     const char *framework;         /* that the fix is for: "pytorch"; NULL: for none */
     const char *note_why;          /* severity NOTE: why it is not a finding      */
     const char *part;              /* what distinguishes it from others here */

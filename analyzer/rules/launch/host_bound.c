@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GM512: loops in which the host comes with the next launch only when the device has long been done with the one before. */
+/*
+ * GM512: loops in which the host comes with the next launch only when the device has long been done with the one before; and
+ * places before which the device waits for work of the host's own.
+ */
 #include <inttypes.h>
 #include <math.h>
 
+#include <string.h>
+
 #include "analyzer/findings/advice.h"
 #include "analyzer/price/price_launch.h"
-#include "analyzer/rules/common/host_loops.h"
+#include "analyzer/rules/common/host_waits.h"
 #include "libtrace/base/format.h"
 
 static void price(struct gmt_analysis *analysis, struct gmt_finding *finding,
@@ -69,6 +74,53 @@ static void report(struct gmt_analysis *analysis, const struct gmt_host_loop *lo
     gmt_finding_emit(analysis, finding);
 }
 
+/* ---- work of the host's own ---------------------------------------------------------------------- */
+
+static void price_wait(struct gmt_finding *finding, const struct gmt_host_wait *wait)
+{
+    gmt_finding_evidence(finding, "waits", "count", (double)wait->count);
+    gmt_finding_evidence(finding, "waiting_for_host_code", "ns", wait->idle_ns);
+    gmt_finding_evidence(finding, "from_first_to_last", "ns", wait->span_ns);
+    finding->cost_ns = wait->idle_ns;
+    finding->method = "time in which no device worked and the thread that it waited for was in no "
+                      "call, less what a launch takes while it is recorded; lower end: what one "
+                      "thread can prepare beside the step before";
+    finding->confidence = GMT_CONFIDENCE_MEASURED;
+    gmt_finding_saving(finding, wait->low_ns, wait->best_ns, wait->high_ns);
+}
+
+static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wait *wait)
+{
+    struct gmt_finding *finding = gmt_finding_new(analysis);
+    char idle[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+
+    if (finding == NULL) {
+        return;
+    }
+    const char *since = wait->after.label;
+
+    for (size_t i = 0; i < wait->count; i++) {
+        gmt_finding_claim(analysis, finding, wait->gaps[i]);
+    }
+    finding->where = wait->before;
+    /* It is about no call. */
+    finding->where.api = NULL;
+    struct gmt_where call = gmt_host_call_where(analysis, wait->call);
+    gmt_finding_advise_as(analysis, finding, &call, GMT_ADVICE_HOST_CODE);
+    finding->headline = gmt_text(
+        analysis, "the device waits %s times for code of the host before %s%s%s, in all %s",
+        gmt_format_count(count, (double)wait->count), finding->where.label,
+        strcmp(since, finding->where.label) != 0 ? ", after " : "",
+        strcmp(since, finding->where.label) != 0 ? since : "", gmt_format_ns(idle, wait->idle_ns));
+    finding->sql = gmt_text(analysis,
+                            "SELECT begin_ns, end_ns, device_start_ns, device_end_ns FROM launch "
+                            "WHERE thread_id = %" PRId32 " ORDER BY begin_ns",
+                            wait->call->thread);
+    finding->effort = GMT_EFFORT_MEDIUM;
+    price_wait(finding, wait);
+    gmt_finding_emit(analysis, finding);
+}
+
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     const struct gmt_host_loops *loops = gmt_analysis_host_loops(analysis);
@@ -80,6 +132,9 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         if (gmt_host_loop_waits(&loops->rows[i])) {
             report(analysis, &loops->rows[i]);
         }
+    }
+    if (gmt_host_waits_find(analysis, loops, report_wait) != 0) {
+        return gmt_could_not(analysis, "the calls could not be read");
     }
     return GMT_OUTCOME_PASS;
 }
