@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/model/answer.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_fixture fixture;
@@ -156,6 +157,28 @@ Test(host_waits, are_named_by_the_line_that_the_code_comes_before)
     cr_expect_not_null(strstr(f->headline, "after train.py:26"), "%s", f->headline);
     cr_expect_not_null(strstr(f->fix, "num_workers"), "%s", f->fix);
     cr_expect_str_eq(f->framework, "pytorch");
+    gmt_fixture_free(&fixture);
+}
+
+/* A program without a framework: its fix is not that of a loop of launches. */
+Test(host_waits, of_any_program_have_a_fix_of_their_own)
+{
+    begin();
+    for (int i = 0; i < 20; i++) {
+        launch(1, 30000);
+        host(1500000);
+    }
+    const struct gmt_finding *f = found();
+    cr_assert_not_null(f);
+    cr_expect_str_eq(f->where.label, "app.cu:42");
+    cr_expect_null(strstr(f->headline, "after"), "%s", f->headline);
+    cr_expect_null(f->framework);
+    cr_expect_str_eq(f->action, "Take this code out of the step");
+    cr_expect_not_null(strstr(f->sketch, "std::async"), "%s", f->sketch);
+    cr_expect_not_null(strstr(gmt_answer_idle(&fixture.report),
+                              "; the program is host-bound: the device waits 19 times for code of "
+                              "the host before app.cu:42, in all "),
+                       "%s", gmt_answer_idle(&fixture.report));
     gmt_fixture_free(&fixture);
 }
 
