@@ -70,6 +70,33 @@ Test(growth, names_the_line_that_left_the_tensors_behind)
     gmt_fixture_free(&fixture);
 }
 
+/* No use shows that these are segments: two tensors in each leave one distance. So it is with any program that keeps what it makes. */
+#define NO_SEGMENTS "UPDATE launch_argument SET allocation_offset = 0 WHERE allocation_id = 1;"
+
+Test(growth, finds_allocations_that_are_no_segments)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, NO_SEGMENTS);
+    const struct gmt_finding *f = only_finding(&fixture);
+    cr_expect_str_eq(f->where.label, "train.py:19");
+    cr_expect_not_null(strstr(f->headline, "grows until the end: +980 MiB in 49 allocations"), "%s",
+                       f->headline);
+    cr_expect_float_eq(f->saved_peak_bytes, 980 * MIB, 0.5);
+    gmt_fixture_free(&fixture);
+}
+
+Test(growth, leaves_allocations_that_the_program_frees_in_the_end)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, NO_SEGMENTS "UPDATE allocation SET free_api_id = 5, free_thread_id = 1, "
+                               "free_begin_ns = 99000000, free_end_ns = 99000100");
+    cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
+    gmt_fixture_free(&fixture);
+    cr_expect_not(speaks(NO_SEGMENTS SPREAD("50", "200")));
+}
+
 /* What was made once, while the program warmed up, is not promised back. */
 Test(growth, promises_no_more_of_the_first_quarter_than_of_the_others)
 {

@@ -128,7 +128,7 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         return GMT_OUTCOME_PASS;
     }
     /* That it grew is true however the program ended, and whoever uses it. */
-    int grown = gmt_leak_growth(analysis);
+    int grown = gmt_leak_growth(analysis, true);
     if (grown < 0) {
         return gmt_could_not(analysis, "not enough memory, or a damaged trace");
     }
@@ -142,7 +142,14 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     size_t others = analysis->pending_count;
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
     if (analysis->pending_count == others) {
-        note_kept(analysis, false);
+        int others_grown = gmt_leak_growth(analysis, false);
+
+        if (others_grown < 0) {
+            return gmt_could_not(analysis, "not enough memory, or a damaged trace");
+        }
+        if (others_grown == 0) {
+            note_kept(analysis, false);
+        }
     }
     if (grown == 0) {
         note_kept(analysis, true);

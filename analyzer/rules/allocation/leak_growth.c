@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segments that an allocator of the program's own asks for all through the run and keeps. How far the run has come is counted in
+ * Memory that the program, or an allocator of its own, asks for all through the run and keeps. How far the run has come is counted in
  * launches: the first ones take longer, as code is loaded and kernels are measured.
  */
 #include "analyzer/rules/allocation/leak_growth.h"
@@ -20,9 +20,10 @@ struct growth_change {
     int64_t at_ns, bytes;
 };
 
-/* Segments of one device, from the first launch of the program to the last. */
+/* Segments of one device, or what is none, from the first launch of the program to the last. */
 struct growth {
     const struct gmt_memory *memory;
+    bool segments;
     int64_t device, end_ns;
     struct growth_change *changes; /* by time: what was made and freed until the end */
     int64_t *kept;                 /* the least that is held from the change on until the end */
@@ -34,14 +35,17 @@ struct growth {
     double bytes; /* of these */
 };
 
-static bool is_segment(const struct growth *growth, const struct gmt_memory_row *row)
+static bool belongs(const struct growth *growth, const struct gmt_memory_row *row)
 {
-    return row->segment && !row->host && row->bytes > 0 && row->device_id == growth->device;
+    return row->segment == growth->segments && !row->host && row->bytes > 0 &&
+           row->device_id == growth->device;
 }
 
+/* What the program itself frees after the last launch is no leak, however it came to be. */
 static bool stays(const struct growth *growth, const struct gmt_memory_row *row)
 {
-    return is_segment(growth, row) && gmt_memory_freed_ns(row) > growth->end_ns;
+    return belongs(growth, row) && (growth->segments ? gmt_memory_freed_ns(row) > growth->end_ns
+                                                     : row->free_begin_ns == GMT_NO_TIME);
 }
 
 static int compare_changes(const void *a, const void *b)
@@ -63,12 +67,15 @@ static void find_changes(struct growth *growth)
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
 
-        if (!is_segment(growth, row) || row->lives_ns > growth->end_ns) {
+        if (!belongs(growth, row) || row->lives_ns > growth->end_ns) {
             continue;
         }
         growth->changes[n++] = (struct growth_change){row->lives_ns, row->bytes};
-        if (gmt_memory_freed_ns(row) <= growth->end_ns) {
-            growth->changes[n++] = (struct growth_change){row->free_begin_ns, -row->bytes};
+        if (!stays(growth, row)) {
+            int64_t freed_ns = gmt_memory_freed_ns(row);
+
+            growth->changes[n++] = (struct growth_change){
+                freed_ns < growth->end_ns ? freed_ns : growth->end_ns, -row->bytes};
         }
     }
     growth->change_count = n;
@@ -253,11 +260,11 @@ static int name_place(struct gmt_analysis *analysis, const struct growth *growth
     }
     finding->headline = gmt_text(
         analysis,
-        idle ? "device memory grows until the end: +%s in %s segments; what lies idle in "
+        idle ? "device memory grows until the end: +%s in %s %s; what lies idle in "
                "them was mostly last used at %s"
-             : "device memory grows until the end: +%s in %s segments, mostly made at %s",
+             : "device memory grows until the end: +%s in %s %s, mostly made at %s",
         gmt_format_bytes(bytes, growth->bytes), gmt_format_count(count, (double)growth->row_count),
-        named->where.label);
+        growth->segments ? "segments" : "allocations", named->where.label);
     return 0;
 }
 
@@ -334,37 +341,39 @@ static int judge(struct gmt_analysis *analysis, struct growth *growth)
     return 1;
 }
 
-/* The device after `device` in the order of ids that has segments; INT64_MAX: there is none. */
-static int64_t next_device(const struct gmt_memory *memory, int64_t device)
+/* The device after `device` in the order of ids that has such rows; INT64_MAX: there is none. */
+static int64_t next_device(const struct gmt_memory *memory, bool segments, int64_t device)
 {
     int64_t next = INT64_MAX;
 
     for (size_t i = 0; i < memory->count; i++) {
         const struct gmt_memory_row *row = &memory->rows[i];
 
-        if (row->segment && row->device_id > device && row->device_id < next) {
+        if (row->segment == segments && !row->host && row->device_id > device &&
+            row->device_id < next) {
             next = row->device_id;
         }
     }
     return next;
 }
 
-int gmt_leak_growth(struct gmt_analysis *analysis)
+int gmt_leak_growth(struct gmt_analysis *analysis, bool segments)
 {
     const struct gmt_memory *memory = analysis->memory;
     const struct gmt_timeline *tl = analysis->timeline;
     int found = 0;
 
-    if (memory->segment_count == 0 || tl->launch_count == 0) {
+    if (tl->launch_count == 0) {
         return 0;
     }
     struct growth_change *changes = calloc(2 * memory->count + 1, sizeof(*changes));
     int64_t *kept = calloc(2 * memory->count + 1, sizeof(*kept));
     size_t *rows = calloc(memory->count + 1, sizeof(*rows));
     int rc = changes != NULL && kept != NULL && rows != NULL ? 0 : -ENOMEM;
-    for (int64_t device = next_device(memory, INT64_MIN); rc >= 0 && device != INT64_MAX;
-         device = next_device(memory, device)) {
+    for (int64_t device = next_device(memory, segments, INT64_MIN); rc >= 0 && device != INT64_MAX;
+         device = next_device(memory, segments, device)) {
         struct growth growth = {.memory = memory,
+                                .segments = segments,
                                 .device = device,
                                 .end_ns = tl->launches[tl->launch_count - 1].call.begin_ns,
                                 .changes = changes,

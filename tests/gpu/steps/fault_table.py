@@ -77,9 +77,11 @@ def fires(row: Row, bad: dict) -> list[Checked]:
 
 
 def quiet(row: Row, good: dict) -> list[Checked]:
-    """Of the repaired twin no planted rule speaks, and nothing that would be worth a change."""
+    """Of the repaired twin no planted rule speaks of a planted line, and nothing that would be worth a change: what both twins do
+    once, as to upload their weights, may be said."""
     said = [named(finding) for finding in good["findings"]
-            if finding["rule"] in row.rules or (finding["saving"]["share_of_wall"] or 0) >= WORTH]
+            if (finding["rule"] in row.rules and is_planted(row.program, finding["where"]))
+            or (finding["saving"]["share_of_wall"] or 0) >= WORTH]
     checks = [Checked(f"{row.program}: nothing is said of the repaired twin", not said, said)]
     if not row.rules:
         advice = (snapshot_device(good).get("history") or {}).get("advice")
