@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/kernel_name.h"
 #include "analyzer/base/thresholds.h"
@@ -119,6 +120,27 @@ static bool is_of_relay(const struct gmt_timeline *tl, const bool *relayed,
     return false;
 }
 
+/* What other rules found to be saved here by not making the copies, ns. */
+static double needless_ns(const struct gmt_analysis *analysis, const struct gmt_finding *finding)
+{
+    static const char *const rules[] = {"GM105", "GM106", "GM107"};
+    const struct gmt_report *report = analysis->report;
+    double most = 0;
+
+    for (size_t i = 0; i < report->finding_count; i++) {
+        const struct gmt_finding *other = &report->findings[i];
+        bool same = other->where.label != NULL && finding->where.label != NULL &&
+                    strcmp(other->where.label, finding->where.label) == 0;
+
+        for (size_t k = 0; same && k < sizeof(rules) / sizeof(rules[0]); k++) {
+            if (strcmp(other->rule, rules[k]) == 0) {
+                most = fmax(most, gmt_known(other->saving.best_ns));
+            }
+        }
+    }
+    return most;
+}
+
 static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const bool *relayed)
 {
     const struct gmt_timeline *tl = analysis->timeline;
@@ -171,6 +193,9 @@ static void report(struct gmt_analysis *analysis, struct gmt_loop *loop, const b
                        loop->sums.any - loop->sums.longest);
     finding->confidence = certain ? GMT_CONFIDENCE_MEASURED : GMT_CONFIDENCE_HEURISTIC;
     gmt_finding_note_small(finding, why);
+    if (finding->note_why == NULL && 2 * needless_ns(analysis, finding) >= saved) {
+        finding->note_why = "most of the copies that it would hide need not be made";
+    }
     gmt_finding_emit(analysis, finding);
 }
 
