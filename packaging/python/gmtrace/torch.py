@@ -167,6 +167,8 @@ def _original(module):
 
 def _name_modules(module):
     """`module` by its class, what lies in it by its path. What has a name keeps it. Returns what had none."""
+    original = _original(module)
+    module = module if original is None else original  # an empty Sequential is falsy
     named = [inner for inner in module.modules() if NAME not in inner.__dict__]
     for path, inner in module.named_modules():
         path = ".".join(part for part in path.split(".") if part != ORIGINAL)

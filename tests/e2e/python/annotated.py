@@ -267,6 +267,9 @@ def compiled():
     # Named by its first call.
     with annotate():
         step(Compiled(Net()), parameter)
+    other = Compiled(Net())
+    with annotate(other):
+        step(other, parameter)
     # Where the program has hooks of its own PyTorch warns.
     hook = torch.nn.modules.module.register_module_forward_pre_hook(lambda *_: None)
     with annotate(net):

@@ -156,9 +156,10 @@ compiled)
         of_compiled ""
         of_compiled Net
         of_compiled Net
+        of_compiled Net
     } >wanted
     all_around t.db >actual
-    same "what copies of seven steps lie in" wanted actual
+    same "what copies of eight steps lie in" wanted actual
     ;;
 threads)
     unchanged "$program" threads
