@@ -81,22 +81,36 @@ int scenario_look(long n)
         CUdeviceptr memory;
         printf("without a context %d\n", cu.cuMemAlloc(&memory, 64));
     }
+    const char *ready = getenv("CLIENT_READY");
+    if (ready != NULL && write(atoi(ready), "r", 1) != 1) {
+        return 6;
+    }
     usleep(n > 1 ? (useconds_t)n * 1000 : 0);
     return 0;
 }
 
+/* n > 1: the child ends after this program, and has begun before that ends. */
 int scenario_helper(long n)
 {
-    char number[24], *arguments[] = {basic()[0], (char[]){"look"}, number, NULL};
+    char number[24], ready[16], *arguments[] = {basic()[0], (char[]){"look"}, number, NULL};
+    int pipe_ends[2];
     pid_t child = -1;
     CUdeviceptr memory = client_some_calls();
     fflush(stdout);
     snprintf(number, sizeof number, "%ld", n);
+    if (pipe(pipe_ends) != 0) {
+        return 5;
+    }
+    snprintf(ready, sizeof ready, "%d", pipe_ends[1]);
+    setenv("CLIENT_READY", ready, 1);
     if (posix_spawn(&child, self, NULL, NULL, arguments, environ) != 0) {
         return 5;
     }
+    close(pipe_ends[1]);
     if (n <= 1) {
         printf("child %d\n", client_status_of(child));
+    } else if (read(pipe_ends[0], ready, 1) != 1) {
+        return 5;
     }
     CHECK(cu.cuMemFree(memory));
     return 0;
