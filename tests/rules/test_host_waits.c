@@ -12,6 +12,7 @@
 static struct gmt_fixture fixture;
 static int64_t now_ns, device_ns; /* of the host; when the device is done */
 static int64_t next_id;
+static int thread = 1; /* that makes the calls */
 
 __attribute__((format(printf, 1, 2))) static void put(const char *format, ...)
 {
@@ -60,9 +61,9 @@ static void call(const char *table, const char *extra, const char *values, int a
                  int64_t ns)
 {
     put("INSERT INTO %s (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
-        "stack_id, capturing%s) VALUES (%" PRId64 ", %d, 1, 1, 1, %" PRId64 ", %" PRId64
+        "stack_id, capturing%s) VALUES (%" PRId64 ", %d, %d, 1, 1, %" PRId64 ", %" PRId64
         ", 0, %d, 0%s)",
-        table, extra, next_id++, api, now_ns, now_ns + ns, stack, values);
+        table, extra, next_id++, api, thread, now_ns, now_ns + ns, stack, values);
     now_ns += ns;
 }
 
@@ -180,6 +181,28 @@ Test(host_waits, of_any_program_have_a_fix_of_their_own)
                               "the host before app.cu:42, in all "),
                        "%s", gmt_answer_idle(&fixture.report));
     gmt_fixture_free(&fixture);
+}
+
+/* The loss is read, the host looks at it, and a thread of the framework's launches the backward: that is GM109's. */
+Test(host_waits, do_not_follow_results_that_another_thread_has_read)
+{
+    static const bool reads[] = {false, true};
+
+    for (size_t i = 0; i < 2; i++) {
+        begin();
+        for (int n = 0; n < 20; n++) {
+            launch(2, 30000);
+            if (reads[i]) {
+                copy(3, "d2h");
+            }
+            host(1500000);
+            thread = 2;
+            launch(4, 30000);
+            thread = 1;
+        }
+        cr_expect_eq(found() != NULL, !reads[i], "case %zu", i);
+        gmt_fixture_free(&fixture);
+    }
 }
 
 Test(host_waits, are_priced_by_the_time_that_the_device_was_idle)

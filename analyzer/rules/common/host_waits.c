@@ -75,21 +75,17 @@ static bool is_download(const struct gmt_timeline *tl, const struct gmt_host_cal
 }
 
 /*
- * Whether the code may depend on what the device computed: since the last launch of its thread that has waited for the
- * device, or read from it.
+ * Whether the code may depend on what the device computed: since the last launch a thread has waited for the device, or read
+ * from it. Whichever thread, as the next call may be another's: PyTorch's backward is launched by a thread of its own.
  */
-static bool follows_results(const struct wait_search *search, size_t call)
+static bool follows_results(const struct wait_search *search, size_t until)
 {
     enum { MOST = 1000 };
     const struct gmt_host_call *rows = search->calls->rows;
-    int32_t thread = rows[call].thread;
 
-    for (size_t i = call + 1; i > 0 && i + MOST > call; i--) {
+    for (size_t i = until; i > 0 && i + MOST > until; i--) {
         const struct gmt_host_call *row = &rows[i - 1];
 
-        if (row->thread != thread) {
-            continue;
-        }
         if (row->part == GMT_TIME_LAUNCH_CALLS) {
             return false;
         }
@@ -119,7 +115,7 @@ static int take(void *user, const struct gmt_idle_cause *cause)
     if (piece.ns <= GMT_HOST_DISPATCH_NS ||
         gmt_intervals_overlap(search->counted, search->counted_count, piece.gap) > 0 ||
         gmt_unseen_between(tl->unseen, rows[cause->call].begin_ns, rows[cause->until].begin_ns) ||
-        follows_results(search, cause->call)) {
+        follows_results(search, cause->until)) {
         return 0;
     }
     int rc = gmt_idle_places_add(&search->places, cause, &piece.place);
