@@ -18,6 +18,7 @@ void gmt_finding_advise_as(struct gmt_analysis *analysis, struct gmt_finding *fi
 
 /* Such names. */
 #define GMT_ADVICE_HOST_CODE "GM512 host code"
+#define GMT_ADVICE_GROWTH "GM204 growth"
 
 struct gmt_advice {
     const char *rule; /* or such a name; NULL: any that is about the code of a kernel */

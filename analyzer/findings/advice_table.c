@@ -194,6 +194,11 @@ static const struct gmt_advice rows[] = {
      "Capture the launches of an iteration into a CUDA graph once and launch that, or fuse the "
      "kernels; move what the host computes between launches out of the loop.",
      CAPTURE_SKETCH},
+    {GMT_ADVICE_GROWTH, TORCH, false, NULL, NULL,
+     "Keep numbers (loss.item(), made.detach().mean()) in place of tensors: a list of tensors, or "
+     "of losses that hold their graphs, grows with every step. Which tensors these are a memory "
+     "snapshot shows: gmtrace python -m gmtrace.torch --memory, and gmanalyze --memory-snapshot.",
+     "losses.append(loss.item())   # in place of: losses.append(loss)"},
     {GMT_ADVICE_HOST_CODE, TORCH, false, NULL, NULL,
      "Take this code out of the step: prepare the next batch beside it, in a Dataset that a "
      "DataLoader with num_workers runs, or in a thread; or do it once before the loop and keep the "

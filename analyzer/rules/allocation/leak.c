@@ -7,6 +7,8 @@
 #include "analyzer/rules/common/held_memory.h"
 #include "libtrace/base/format.h"
 
+#define NO_MEMORY "not enough memory, or a damaged trace"
+
 static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_interval *life)
 {
     const struct gmt_memory_row *row = &group->memory->rows[group->rows[i]];
@@ -103,7 +105,7 @@ static void note_kept(struct gmt_analysis *analysis, bool segments)
     finding->method = "no time is saved; bytes as the program asked for them";
     finding->fix = "Free it after its last use, if the program is to run longer.";
     finding->note_why =
-        segments ? "the program's own allocator keeps them, and does not grow until the end"
+        segments ? "the program's own allocator keeps them, and no steady growth was seen"
                  : "the end of the process frees them";
     finding->small = sum < GMT_PEAK_MIN_BYTES;
     gmt_finding_emit(analysis, finding);
@@ -119,18 +121,29 @@ static bool anything_kept(const struct gmt_memory *memory)
     return false;
 }
 
+/* Of those that were emitted from that one on: is any more than a note? */
+static bool has_findings(const struct gmt_analysis *analysis, size_t from)
+{
+    for (size_t i = from; i < analysis->pending_count; i++) {
+        if (analysis->pending[i].note_why == NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum gmt_outcome run(struct gmt_analysis *analysis)
 {
     static const struct gmt_held_rule rule = {.choose = choose, .describe = describe};
     const char *unknown = gmt_held_unknown(analysis);
 
-    if (!anything_kept(analysis->memory)) {
-        return GMT_OUTCOME_PASS;
-    }
-    /* That it grew is true however the program ended, and whoever uses it. */
+    /* That it grew is true however the program ended, whoever uses it, and if all is given back in the end. */
     int grown = gmt_leak_growth(analysis, true);
     if (grown < 0) {
-        return gmt_could_not(analysis, "not enough memory, or a damaged trace");
+        return gmt_could_not(analysis, NO_MEMORY);
+    }
+    if (!anything_kept(analysis->memory)) {
+        return GMT_OUTCOME_PASS;
     }
     if (gmt_held_broke_off(analysis)) {
         return gmt_could_not(analysis, "the program did not end normally: what it would still have "
@@ -141,15 +154,13 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
     }
     size_t others = analysis->pending_count;
     enum gmt_outcome outcome = gmt_held_run(analysis, &rule);
-    if (analysis->pending_count == others) {
-        int others_grown = gmt_leak_growth(analysis, false);
-
-        if (others_grown < 0) {
-            return gmt_could_not(analysis, "not enough memory, or a damaged trace");
-        }
-        if (others_grown == 0) {
-            note_kept(analysis, false);
-        }
+    bool has_notes = analysis->pending_count > others;
+    int others_grown = has_findings(analysis, others) ? 1 : gmt_leak_growth(analysis, false);
+    if (others_grown < 0) {
+        return gmt_could_not(analysis, NO_MEMORY);
+    }
+    if (others_grown == 0 && !has_notes) {
+        note_kept(analysis, false);
     }
     if (grown == 0) {
         note_kept(analysis, true);

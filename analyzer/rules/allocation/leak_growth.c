@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/thresholds.h"
+#include "analyzer/findings/advice.h"
 #include "analyzer/rules/allocation/growth_places.h"
 #include "libtrace/base/format.h"
 
@@ -272,9 +273,9 @@ static const char *rows_sql(struct gmt_analysis *analysis, const struct growth *
 {
     int64_t *ids = calloc(growth->row_count + 1, sizeof(*ids));
     const struct gmt_memory_row *first = &growth->memory->rows[growth->rows[0]];
-    const char *condition = gmt_text(
-        analysis, "end_ns BETWEEN %" PRId64 " AND %" PRId64 " AND free_begin_ns IS NULL",
-        first->lives_ns, growth->bounds[QUARTERS]);
+    const char *condition = gmt_text(analysis, "end_ns BETWEEN %" PRId64 " AND %" PRId64 "%s",
+                                     first->lives_ns, growth->bounds[QUARTERS],
+                                     growth->segments ? "" : " AND free_begin_ns IS NULL");
 
     for (size_t i = 0; ids != NULL && i < growth->row_count; i++) {
         ids[i] = growth->memory->rows[growth->rows[i]].id;
@@ -305,15 +306,14 @@ static void describe(struct gmt_analysis *analysis, const struct growth *growth,
     finding->saved_peak_of = "device memory";
     finding->severity = scarce ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;
     finding->sql = rows_sql(analysis, growth);
-    finding->method = "no time is saved; the peak of device memory without what the allocator grew "
-                      "by after the first quarter of the launches, and in that quarter at most as "
-                      "much as in a mean one after it";
+    finding->method =
+        "no time is saved; the peak of device memory without what it grew by after "
+        "the first quarter of the launches, and in that quarter at most as much as in "
+        "a mean one after it";
     finding->effort = GMT_EFFORT_SMALL;
-    finding->fix = "Keep numbers (loss.item(), made.detach().mean()) in place of tensors: a list "
-                   "of tensors, or of losses that hold their graphs, grows with every step. Which "
-                   "tensors these are a memory snapshot shows: gmtrace python -m gmtrace.torch "
-                   "--memory FILE, and gmanalyze --memory-snapshot.";
-    finding->sketch = "losses.append(loss.item())  # in place of: losses.append(loss)";
+    finding->fix = "Find what keeps them, a list or a cache without a limit, and free each after "
+                   "its last use; or keep what is read of them in place of them.";
+    gmt_finding_advise_as(analysis, finding, &finding->where, GMT_ADVICE_GROWTH);
 }
 
 /* 1: there is a finding; 0: there is none; -ENOMEM or -EIO. */

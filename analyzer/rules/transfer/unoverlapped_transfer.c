@@ -129,8 +129,9 @@ static double needless_ns(const struct gmt_analysis *analysis, const struct gmt_
 
     for (size_t i = 0; i < report->finding_count; i++) {
         const struct gmt_finding *other = &report->findings[i];
-        bool same = other->where.label != NULL && finding->where.label != NULL &&
-                    strcmp(other->where.label, finding->where.label) == 0;
+        bool same = other->where.file != NULL && finding->where.file != NULL &&
+                    other->where.line == finding->where.line &&
+                    strcmp(other->where.file, finding->where.file) == 0;
 
         for (size_t k = 0; same && k < sizeof(rules) / sizeof(rules[0]); k++) {
             if (strcmp(other->rule, rules[k]) == 0) {
