@@ -177,7 +177,6 @@ struct gmt_finding {
     const char *sketch;            /* code, may be NULL                           */
     const char *patch;             /* the fix as a unified diff; NULL: it is not mechanical */
     struct gmt_edit edit;          /* the same as what it changes */
-    bool advised;                  /* the fix is for this case of the rule, and stays */
     const char *framework;         /* that the fix is for: "pytorch"; NULL: for none */
     const char *note_why;          /* severity NOTE: why it is not a finding      */
     const char *part;              /* what distinguishes it from others here */
@@ -193,6 +192,7 @@ struct gmt_finding {
     char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
     bool modelled;           /* its times are of no device that ran it (gmt_report.modelled)     */
     bool guess;              /* of a saving: nothing shows that there is work for the repair     */
+    bool advised;            /* the fix is for this case of the rule, and stays                  */
     bool small; /* a note for its size alone: to comparisons and gates it is as if nothing
                              was seen */
 };
