@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose the segments are that an allocator has grown by. */
+/* Which code made the memory that grew, and which last used it. */
 #ifndef GMT_ANALYZER_RULES_ALLOCATION_GROWTH_PLACES_H
 #define GMT_ANALYZER_RULES_ALLOCATION_GROWTH_PLACES_H
 

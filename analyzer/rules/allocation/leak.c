@@ -121,7 +121,7 @@ static bool anything_kept(const struct gmt_memory *memory)
     return false;
 }
 
-/* Of those that were emitted from that one on: is any more than a note? */
+/* Whether any that was emitted from that one on is a finding, not a note. */
 static bool has_findings(const struct gmt_analysis *analysis, size_t from)
 {
     for (size_t i = from; i < analysis->pending_count; i++) {

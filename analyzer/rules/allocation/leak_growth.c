@@ -21,7 +21,7 @@ struct growth_change {
     int64_t at_ns, bytes;
 };
 
-/* Segments of one device, or what is none, from the first launch of the program to the last. */
+/* Of one device, from the first launch of the program to the last: segments of an allocator, or all other allocations. */
 struct growth {
     const struct gmt_memory *memory;
     bool segments;
@@ -312,7 +312,7 @@ static void describe(struct gmt_analysis *analysis, const struct growth *growth,
         "a mean one after it";
     finding->effort = GMT_EFFORT_SMALL;
     finding->fix = "Find what keeps them, a list or a cache without a limit, and free each after "
-                   "its last use; or keep what is read of them in place of them.";
+                   "its last use; or keep only the values that are read later.";
     gmt_finding_advise_as(analysis, finding, &finding->where, GMT_ADVICE_GROWTH);
 }
 

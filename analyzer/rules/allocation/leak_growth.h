@@ -6,8 +6,8 @@
 #include "analyzer/findings/rule.h"
 
 /*
- * Emits a finding for each device on which segments of an allocator, or allocations that are none and never freed, grow until the
- * end. How many; -ENOMEM or -EIO.
+ * Emits a finding for each device whose memory grows until the end. `segments`: the segments of an allocator; else the other
+ * allocations, of which only those that are never freed count. Returns how many findings; -ENOMEM or -EIO.
  */
 int gmt_leak_growth(struct gmt_analysis *analysis, bool segments);
 

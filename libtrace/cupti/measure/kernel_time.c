@@ -36,8 +36,10 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
     atomic_store_explicit(&s->long_ns, long_ones_ns(s), memory_order_relaxed);
 }
 
-/* The session is changed for all long kernels that are not counted yet. Back it is changed for others, if at all. None is counted
- * while it runs. */
+/*
+ * One change of the session serves all long kernels that are not counted yet. The change back is not part of its price: other
+ * kernels pay for that, if any. While the session runs there is no change to pay for.
+ */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
