@@ -12,6 +12,7 @@
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/advice.h"
+#include "analyzer/memory/trips.h"
 #include "analyzer/rules/allocation/growth_places.h"
 #include "libtrace/base/format.h"
 
@@ -108,23 +109,6 @@ static int64_t level_at(const struct growth *growth, int64_t at_ns)
     return low > 0 ? growth->kept[low - 1] : 0;
 }
 
-/* How many launches the program had made by then. */
-static size_t launches_until(const struct gmt_timeline *tl, int64_t at_ns)
-{
-    size_t low = 0, high = tl->launch_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (tl->launches[middle].call.begin_ns <= at_ns) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* False: what is held has been at its level for too many launches, or there was never anything. */
 static bool find_quarters(struct growth *growth)
 {
@@ -137,7 +121,7 @@ static bool find_quarters(struct growth *growth)
     while (growth->kept[last] < growth->kept[growth->change_count - 1]) {
         last++;
     }
-    size_t until = launches_until(tl, growth->changes[last].at_ns);
+    size_t until = gmt_first_launch_after(tl, growth->changes[last].at_ns + 1);
     if ((double)until < GMT_GROWTH_LAST_SHARE * (double)tl->launch_count) {
         return false;
     }
