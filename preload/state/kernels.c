@@ -313,8 +313,9 @@ const struct gmt_kernel_info *gmt_kernel_find(CUfunction handle)
 static bool is_same(const struct gmt_class_info *info, uint32_t kernel, const uint32_t grid[3],
                     const uint32_t block[3], uint32_t dynamic_shared_bytes)
 {
-    return info->kernel == kernel && memcmp(info->grid, grid, sizeof(info->grid)) == 0 &&
-           memcmp(info->block, block, sizeof(info->block)) == 0 &&
+    const struct gmt_collector_class *cls = &info->collector;
+    return info->kernel == kernel && memcmp(cls->grid, grid, sizeof(cls->grid)) == 0 &&
+           memcmp(cls->block, block, sizeof(cls->block)) == 0 &&
            info->dynamic_shared_bytes == dynamic_shared_bytes;
 }
 
@@ -335,8 +336,8 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
     if (all != NULL && info == NULL && class_count < CLASS_SLOTS / 2 &&
         (info = calloc(1, sizeof(*info))) != NULL) {
         info->kernel = kernel->id;
-        memcpy(info->grid, grid, sizeof(info->grid));
-        memcpy(info->block, block, sizeof(info->block));
+        memcpy(info->collector.grid, grid, sizeof(info->collector.grid));
+        memcpy(info->collector.block, block, sizeof(info->collector.block));
         info->dynamic_shared_bytes = dynamic_shared_bytes;
         info->collector.id = ++class_count;
         info->collector.kernel = kernel->id;

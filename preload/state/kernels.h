@@ -30,8 +30,8 @@ struct gmt_kernel_info {
 
 /* A class of launches. Lives as long as the process. */
 struct gmt_class_info {
-    struct gmt_collector_class collector; /* id, kernel, what was measured */
-    uint32_t grid[3], block[3], dynamic_shared_bytes;
+    struct gmt_collector_class collector; /* id, kernel, shape, what was measured */
+    uint32_t dynamic_shared_bytes;
     uint32_t kernel;
 };
 

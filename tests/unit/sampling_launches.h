@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "libtrace/cupti/base/device_time.h"
 #include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/clock.h"
 
@@ -24,8 +25,10 @@ static void begin_with(uint64_t start_ns, double share, enum gmt_instructions in
                                           .overhead_start_ns = start_ns,
                                           .samples_per_class = 3};
     gmt_sampling_init(&sampling, &config, gmt_clock_monotonic_ns());
+    gmt_device_time_forget();
     for (uint32_t i = 0; i < 4; i++) {
         classes[i].kernel_name = "kernel";
+        classes[i].grid[0] = i + 1;
     }
 }
 

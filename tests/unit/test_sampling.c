@@ -6,6 +6,12 @@
 
 #include "tests/unit/sampling_launches.h"
 
+/* The device's record of a launch comes. */
+static void record(unsigned number)
+{
+    gmt_device_time_note("kernel", classes[number].grid, classes[number].block, kernel_ns[number]);
+}
+
 static unsigned times_measured(struct gmt_collector_class *cls, unsigned launches)
 {
     unsigned count = 0;
@@ -217,6 +223,8 @@ Test(sampling, a_quarter_of_the_start_is_kept_to_count_what_matters)
     kernel_ns[1] = US / 2;
     cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
     cr_assert_eq(launch(&classes[1], 0, MS), GMT_GROUP_HARDWARE);
+    record(0);
+    record(1);
     gmt_sampling_charge(&sampling, 74 * MS);
     cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE, "it takes 1 us in all");
     cr_expect_eq(launch(&classes[2], 0, MS), GMT_GROUP_HARDWARE, "how long it runs");
@@ -236,6 +244,7 @@ Test(sampling, hardware_counters_leave_half_of_that_quarter)
     kernel_ns[0] = 100 * US;
     cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
     cr_assert_eq(launch(&classes[2], 0, MS), GMT_GROUP_HARDWARE);
+    record(0);
     gmt_sampling_charge(&sampling, 85 * MS);
     cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE);
     cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
@@ -250,6 +259,8 @@ Test(sampling, what_counting_takes_here_is_learned_and_decides_what_is_worth_it)
     for (unsigned i = 0; i < 3; i++) {
         cr_assert_eq(launch(&classes[i], 0, MS), GMT_GROUP_HARDWARE);
     }
+    record(0);
+    record(1);
     cr_assert_eq(launch(&classes[0], 0, 12 * MS), GMT_GROUP_SASS);
     gmt_sampling_charge(&sampling, 60 * MS);
     cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_NONE, "40 us at stake");
@@ -258,6 +269,36 @@ Test(sampling, what_counting_takes_here_is_learned_and_decides_what_is_worth_it)
     }
     classes[1].retry_ns = 0;
     cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_SASS, "200 us");
+}
+
+/* Ranges of one kernel of microseconds lie up to 0.5 ms apart: the longer one is not the longer kernel. */
+Test(sampling, what_is_at_stake_follows_the_records_of_the_device)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = kernel_ns[1] = 0;
+    cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    kernel_ns[1] = 450 * US; /* so says its range */
+    cr_assert_eq(launch(&classes[1], 0, MS), GMT_GROUP_HARDWARE);
+    kernel_ns[0] = 40 * US;
+    kernel_ns[1] = US;
+    record(0);
+    for (unsigned i = 0; i < 99; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[0]);
+        (void)gmt_sampling_want(&sampling, &classes[1]);
+    }
+    classes[0].retry_ns = classes[1].retry_ns = 0;
+    gmt_sampling_charge(&sampling, 76 * MS);
+    cr_expect_eq(gmt_sampling_kernel_ns(&sampling, &classes[0]), 40 * US);
+    cr_expect_eq(gmt_sampling_least_kernel_ns(&sampling, &classes[1]), 0);
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS, "4 ms of the device's time");
+    record(1);
+    cr_expect_eq(gmt_sampling_kernel_ns(&sampling, &classes[1]), US);
+    for (unsigned i = 0; i < 10000; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[0]);
+    }
+    sampling.total_at_ns = 0;
+    cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE, "less than 1 % of it");
 }
 
 Test(sampling, a_spent_budget_opens_again_as_time_passes)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "libtrace/cupti/base/buffers.h"
+#include "libtrace/cupti/base/device_time.h"
 #include "libtrace/cupti/base/managed.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
@@ -89,6 +90,9 @@ static void write_kernel(const CUpti_ActivityKernel10 *kernel)
         .copy_count = 1,
     };
     (void)gmt_spool_side(GMT_REC_DEVICE_OP, &op, sizeof(op), &kernel->name, 1);
+    if (kernel->end > kernel->start) {
+        gmt_device_time_note(kernel->name, op.grid, op.block, kernel->end - kernel->start);
+    }
 }
 
 static void write_copy(const CUpti_ActivityMemcpy6 *copy)

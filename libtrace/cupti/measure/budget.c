@@ -121,7 +121,7 @@ void gmt_sampling_missed(struct gmt_sampling *s, const struct gmt_launch_call *c
 /* Device time that the class has taken, about. */
 static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
-    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t kernel_ns = gmt_sampling_least_kernel_ns(s, cls);
     uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
     return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
 }

@@ -1,16 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long the kernels of a class run, from the ranges that were measured of them, and what follows (sampling.h). */
+/* How long the kernels of a class run, from records of the device and the ranges that were measured of them, and what follows
+ * (sampling.h). */
 #define _GNU_SOURCE
 #include "libtrace/cupti/measure/sampling.h"
 
+#include "libtrace/cupti/base/device_time.h"
+
+#define RANGE_NOISE_NS UINT64_C(500000) /* between ranges of one short kernel */
+
 /* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
  * kernel at first, so the difference is computed anew each time. */
-uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
     uint64_t least_ns = atomic_load_explicit(&s->least_range_ns, memory_order_relaxed);
     uint64_t fixed_ns = least_ns < GMT_SAMPLING_RANGE_NS ? least_ns : GMT_SAMPLING_RANGE_NS;
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
+}
+
+uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t recorded_ns = gmt_device_time_mean_ns(cls->device_time);
+    return recorded_ns != 0 ? recorded_ns : by_range_ns(s, cls);
+}
+
+uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
+                                      const struct gmt_collector_class *cls)
+{
+    uint64_t recorded_ns = gmt_device_time_mean_ns(cls->device_time);
+    uint64_t range_ns = by_range_ns(s, cls);
+    return recorded_ns != 0            ? recorded_ns
+           : range_ns > RANGE_NOISE_NS ? range_ns - RANGE_NOISE_NS
+                                       : 0;
 }
 
 /* One execution of each class that runs long and is not counted yet. */

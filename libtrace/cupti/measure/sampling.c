@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "libtrace/cupti/base/device_time.h"
 #include "libtrace/record/clock.h"
 
 #define EXPECTED_SESSION_NS UINT64_C(60000000) /* start, stop and decode of a later session */
@@ -163,6 +164,7 @@ void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls)
     }
     atomic_fetch_add(&s->class_count, 1);
     atomic_fetch_add(&s->once_count, 1);
+    cls->device_time = gmt_device_time_of(cls->kernel_name, cls->grid, cls->block);
     cls->next = atomic_load(&s->classes);
     while (!atomic_compare_exchange_weak(&s->classes, &cls->next, cls)) {
     }

@@ -188,9 +188,12 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
 /* Is it cheaper to count `cls` by the range profiler, by what changes of the session have taken so far? */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls);
 
-/* What a launch takes by itself, about; 0 = not known. */
+/* What a launch takes by itself, about; 0 = not known. By the records of the device, else by a measured range. */
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
                                 const struct gmt_collector_class *cls);
+/* ... and what it takes at least: ranges of one kernel of microseconds lie up to 0.5 ms apart (docs/cupti-notes.md). */
+uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
+                                      const struct gmt_collector_class *cls);
 
 /* One launch was measured and kept, or has to be thrown away, for that reason. */
 void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,
