@@ -77,8 +77,9 @@ void gmt_device_time_note(const char *name, const uint32_t grid[3], const uint32
                           uint64_t ns)
 {
     struct gmt_device_time *slots = atomic_load(&table);
-    struct gmt_device_time *of =
-        slots != NULL && name != NULL ? find(slots, key_of(name, grid, block), 0) : NULL;
+    struct gmt_device_time *of = slots != NULL && name != NULL
+                                     ? find(slots, key_of(name, grid, block), 0)
+                                     : NULL;
     if (of != NULL) {
         atomic_fetch_add_explicit(&of->ns, ns, memory_order_relaxed);
         atomic_fetch_add_explicit(&of->count, 1, memory_order_release);
