@@ -117,7 +117,9 @@ uint64_t gmt_spool_own_total_ns(void)
     return atomic_load_explicit(&own_total_ns, memory_order_relaxed);
 }
 
-static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq, bool is_beside)
+/* Returns how long it took, ns. */
+static uint64_t own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq,
+                         bool is_beside)
 {
     struct gmt_own_time own = {.begin_ns = begin_ns,
                                .end_ns = gmt_clock_monotonic_ns(),
@@ -125,19 +127,37 @@ static void own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_
                                .work = (uint8_t)work,
                                .is_beside = is_beside};
     (void)gmt_spool_side(GMT_REC_OWN_TIME, &own, sizeof(own), NULL, 0);
-    if (!is_beside && work != GMT_OWN_SETUP && work != GMT_OWN_EXIT) {
-        atomic_fetch_add_explicit(&own_total_ns, own.end_ns - own.begin_ns, memory_order_relaxed);
+    return own.end_ns - own.begin_ns;
+}
+
+static void add_to_total(uint64_t ns, uint64_t less_ns)
+{
+    if (ns > less_ns) {
+        atomic_fetch_add_explicit(&own_total_ns, ns - less_ns, memory_order_relaxed);
     }
 }
 
 void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq)
 {
-    own_time(work, begin_ns, launch_seq, false);
+    uint64_t ns = own_time(work, begin_ns, launch_seq, false);
+    add_to_total(work != GMT_OWN_SETUP && work != GMT_OWN_EXIT ? ns : 0, 0);
+}
+
+void gmt_spool_own_time_around(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq,
+                               uint64_t total_ns)
+{
+    uint64_t ns = own_time(work, begin_ns, launch_seq, false);
+    add_to_total(ns, gmt_spool_own_total_ns() - total_ns);
+}
+
+void gmt_spool_own_time_excused(enum gmt_own_work work, uint64_t begin_ns, uint64_t excused_ns)
+{
+    add_to_total(own_time(work, begin_ns, 0, false), excused_ns);
 }
 
 void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns)
 {
-    own_time(work, begin_ns, 0, true);
+    (void)own_time(work, begin_ns, 0, true);
 }
 
 void gmt_spool_note_exit(void)

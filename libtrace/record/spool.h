@@ -77,11 +77,17 @@ void gmt_spool_loss(const char *kind, const char *detail, uint64_t count);
 /* gmtrace's own work, from `begin_ns` to now (CLOCK_MONOTONIC), by this thread of the program, which could
  * not go on meanwhile; `launch_seq`: of the launch that was counted, 0 = of none. */
 void gmt_spool_own_time(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq);
+/* The same around pieces of own time that have their rows already: `total_ns` is what gmt_spool_own_total_ns said at its begin,
+ * since when no other thread of the program has waited for us. The sum gets what they leave. */
+void gmt_spool_own_time_around(enum gmt_own_work work, uint64_t begin_ns, uint32_t launch_seq,
+                               uint64_t total_ns);
+/* The same of which budgets are not to count `excused_ns`. */
+void gmt_spool_own_time_excused(enum gmt_own_work work, uint64_t begin_ns, uint64_t excused_ns);
 /* The same by a thread of gmtrace's, for which none of the program's waited. */
 void gmt_spool_own_time_beside(enum gmt_own_work work, uint64_t begin_ns);
 
 /* The sum of it, of all threads of the process: setting up and ending a recording are not in it, nor what no thread of the
- * program waited for. */
+ * program waited for, nor what was excused. It never becomes less. */
 uint64_t gmt_spool_own_total_ns(void);
 
 /* exit() was reached: note it (GMT_REC_EXIT). Hooks may go on writing afterwards. */

@@ -299,7 +299,7 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
     bool more = true;
     uint64_t copied_ns = 0;
     for (unsigned turn = 0; turn < MOST_TURNS && more; turn++) {
-        uint64_t began_ns = gmt_clock_monotonic_ns();
+        uint64_t began_ns = gmt_clock_monotonic_ns(), own_ns = gmt_spool_own_total_ns();
         uint64_t expected_ns = gmt_collector->repeats(repeat->measured->cls, kernel_ns,
                                                       gmt_snapshot_copy_ns(snapshot->reach));
         if (turn == 0) {
@@ -313,7 +313,8 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
             *why = GMT_MEASURABLE;
             gmt_collector->own_work(false);
             gmt_hold_undone();
-            gmt_spool_own_time(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq);
+            gmt_spool_own_time_around(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq,
+                                      own_ns);
         }
     }
     return copied_ns;

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/store/spool/spool_files.h"
@@ -270,4 +271,39 @@ Test(spool, a_stopped_process_is_seen_as_one)
     cr_assert_eq(kill(child, SIGKILL), 0);
     cr_assert_eq(waitpid(child, NULL, 0), child);
     cr_expect_eq(gmt_proc_state(child), '\0');
+}
+
+/* ---- gmtrace's own time --------------------------------------------------------------------------- */
+
+static void sleep_ms(unsigned ms)
+{
+    (void)usleep(1000 * ms);
+}
+
+/* What is spent inside of a piece of it has a row of its own, and counts once. */
+Test(spool, own_time_in_own_time_counts_once)
+{
+    uint64_t before_ns = gmt_spool_own_total_ns();
+    uint64_t outer_ns = gmt_clock_monotonic_ns();
+    sleep_ms(20);
+    uint64_t inner_ns = gmt_clock_monotonic_ns();
+    sleep_ms(20);
+    gmt_spool_own_time(GMT_OWN_LAUNCH, inner_ns, 1);
+    gmt_spool_own_time_around(GMT_OWN_REPEAT, outer_ns, 1, before_ns);
+    uint64_t took_ns = gmt_clock_monotonic_ns() - outer_ns;
+    uint64_t counted_ns = gmt_spool_own_total_ns() - before_ns;
+    cr_expect_leq(counted_ns, took_ns);
+    cr_expect_geq(counted_ns, 40000000);
+}
+
+Test(spool, own_time_that_is_excused_does_not_count)
+{
+    uint64_t before_ns = gmt_spool_own_total_ns();
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    sleep_ms(20);
+    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, 20000000);
+    uint64_t took_ns = gmt_clock_monotonic_ns() - began_ns;
+    cr_expect_leq(gmt_spool_own_total_ns() - before_ns, took_ns - 20000000);
+    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, UINT64_MAX);
+    cr_expect_leq(gmt_spool_own_total_ns() - before_ns, took_ns - 20000000);
 }

@@ -193,10 +193,9 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
     uint64_t now_ns = gmt_clock_monotonic_ns(), took_ns = now_ns - began_ns;
     /* It takes twice as long where nothing has profiled since the machine was started: that does not use up the budget. */
     bool first = !m->any_session;
-    gmt_sampling_charge_session(&m->sampling,
-                                first && took_ns > FIRST_SESSION_NS ? FIRST_SESSION_NS : took_ns,
-                                first, typical);
-    gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
+    uint64_t excused_ns = first && took_ns > FIRST_SESSION_NS ? took_ns - FIRST_SESSION_NS : 0;
+    gmt_sampling_charge_session(&m->sampling, took_ns - excused_ns, first, typical);
+    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, excused_ns);
     if (result != CUPTI_SUCCESS) {
         gmt_session_refused(result, group);
         return false;
