@@ -214,9 +214,11 @@ void gmt_launch_count(struct gmt_hooked_launch *launch)
         (uint32_t)(atomic_fetch_add_explicit(&gmt_launches, 1, memory_order_relaxed) + 1);
 }
 
-/* `repeated`: NULL where it is not to be made several times. */
+/* `wanted`: what the collector said of this launch, which asks it once. `repeated`: NULL where it is not to be made several
+ * times. */
 static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call,
-                    const struct gmt_kernel_info *repeated, const struct gmt_relaunch *again)
+                    enum gmt_counter_group wanted, const struct gmt_kernel_info *repeated,
+                    const struct gmt_relaunch *again)
 {
     launch->measured = (struct gmt_launch_call){
         .stream = call->stream,
@@ -247,8 +249,7 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
     /* Who is loaded by CUPTI keeps nobody out: it only learns of calls. */
     bool keeps = again != NULL || (call->flags & GMT_CALL_STEP) != 0 || gmt_hold_alone();
     launch->measured.alone = keeps && launch->measured.forbidden == GMT_MEASURABLE &&
-                             gmt_collector->want(&launch->cls->collector) == GMT_GROUP_SASS &&
-                             keep_others_out(launch, context);
+                             wanted == GMT_GROUP_SASS && keep_others_out(launch, context);
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
     if (launch->head.group == GMT_GROUP_NONE) {
         let_others_go(launch);
@@ -280,11 +281,11 @@ void gmt_launch_before(struct gmt_hooked_launch *launch, struct gmt_hook_call *c
         launch->head.kernel_class = launch->cls->collector.id;
     }
     if (launch->cls != NULL && gmt_collector != NULL && !gmt_user_ranges_skip()) {
-        bool wants = gmt_collector->want(&launch->cls->collector) != GMT_GROUP_NONE;
+        enum gmt_counter_group wanted = gmt_collector->want(&launch->cls->collector);
         bool repeats = again != NULL && gmt_repeat_wants(&launch->cls->collector);
-        if (repeats || wants) {
+        if (repeats || wanted != GMT_GROUP_NONE) {
             gmt_device_records_need();
-            measure(launch, call, repeats ? kernel : NULL, again);
+            measure(launch, call, wanted, repeats ? kernel : NULL, again);
         }
     }
     note_wait(launch);

@@ -311,6 +311,28 @@ Test(sampling, a_spent_budget_opens_again_as_time_passes)
     cr_expect_eq(launch(&classes[0], MS, MS / 10), GMT_GROUP_HARDWARE);
 }
 
+/* As gmt_measure_begin asks: whichever launch of many comes when the budget is open again. */
+Test(sampling, a_class_that_was_refused_is_asked_again_at_any_launch)
+{
+    begin(10 * MS, 0.5);
+    session = GMT_GROUP_HARDWARE;
+    gmt_sampling_charge(&sampling, 11 * MS);
+    for (unsigned i = 0; i < 100; i++) {
+        cr_assert_eq(launch(&classes[0], MS, MS / 10), GMT_GROUP_NONE);
+    }
+    sampling.began_ns -= 1000 * MS;
+    classes[0].retry_ns = 1; /* that time has come */
+    unsigned launches = 0;
+    while (gmt_sampling_want(&sampling, &classes[0]) == GMT_GROUP_NONE && launches < 100) {
+        launches++;
+    }
+    cr_expect_lt(launches, GMT_SAMPLING_LOOK_EVERY);
+    for (unsigned i = 0; i < 20; i++) {
+        cr_expect_eq(gmt_sampling_pick(&sampling, &classes[0]), GMT_GROUP_HARDWARE);
+        classes[0].launches++; /* other threads launch it meanwhile */
+    }
+}
+
 /* A long kernel is refused for now: what others would take of the budget meanwhile is kept for it. */
 Test(sampling, classes_with_less_time_at_stake_leave_room_for_one_that_waits)
 {

@@ -10,7 +10,6 @@
 
 #define EXPECTED_SESSION_NS UINT64_C(60000000) /* start, stop and decode of a later session */
 #define EXPECTED_CHANGE_NS UINT64_C(170000000) /* ... of one for a group that had none yet */
-#define CLOSED_LOOK_EVERY 16u /* launches of a class between two looks at the clock */
 
 /* Groups in the order in which they are wanted, with what each of them is. */
 static const uint32_t order[] = {GMT_GROUP_HARDWARE, GMT_GROUP_SASS, GMT_GROUP_PATCHED,
@@ -199,22 +198,14 @@ void gmt_sampling_discarded(struct gmt_collector_class *cls, enum gmt_unmeasured
 
 /* ---- phases ------------------------------------------------------------------------------------- */
 
-/* True while the class is given up, or the budget is known to forbid it. The clock is read only now and
- * then. */
+/* True while the class is given up, or the budget is known to forbid it. */
 static bool closed(struct gmt_collector_class *cls)
 {
     if (atomic_load_explicit(&cls->discards, memory_order_relaxed) >= GMT_SAMPLING_MAX_DISCARDS) {
         return true;
     }
     uint64_t retry_ns = atomic_load_explicit(&cls->retry_ns, memory_order_relaxed);
-    if (retry_ns == 0) {
-        return false;
-    }
-    uint64_t launches = atomic_load_explicit(&cls->launches, memory_order_relaxed);
-    if (launches > CLOSED_LOOK_EVERY && launches % CLOSED_LOOK_EVERY != 0) {
-        return true;
-    }
-    return gmt_clock_monotonic_ns() < retry_ns;
+    return retry_ns != 0 && gmt_clock_monotonic_ns() < retry_ns;
 }
 
 /* The first sample of a class is worth a change of the session while half of what may be spent at the start

@@ -40,6 +40,7 @@
 #define GMT_SAMPLING_IDLE_SESSION_NS UINT64_C(5000000000)
 /* What a range of HARDWARE costs by itself, without its kernel, where no shorter one has been seen. */
 #define GMT_SAMPLING_RANGE_NS UINT64_C(1000000)
+#define GMT_SAMPLING_LOOK_EVERY 16u /* launches of a refused class between two looks at the clock */
 #define GMT_SAMPLING_MAX_DISCARDS 8u /* polluted ranges after which a class is given up */
 
 /* A kernel that takes longer may be counted by the range profiler. Per launch that takes about a third of what
@@ -118,8 +119,8 @@ static inline enum gmt_counter_group gmt_sampling_pick(struct gmt_sampling *s,
                : gmt_sampling_seek(s, cls, phase);
 }
 
-/* The same, counting the launch (roughly: without a locked instruction). A few ns when nothing is
- * to be measured. */
+/* The same, counting the launch (roughly: without a locked instruction): once for each. A few ns when nothing is to be
+ * measured: of a class that the budget has refused, only some launches look whether it may be asked again. */
 static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
                                                        struct gmt_collector_class *cls)
 {
@@ -130,7 +131,10 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
     } else if (__builtin_expect(seen == 1, 0)) {
         gmt_sampling_launched_again(s);
     }
-    return gmt_sampling_pick(s, cls);
+    bool refused = atomic_load_explicit(&cls->retry_ns, memory_order_relaxed) != 0;
+    return refused && seen >= GMT_SAMPLING_LOOK_EVERY && seen % GMT_SAMPLING_LOOK_EVERY != 0
+               ? GMT_GROUP_NONE
+               : gmt_sampling_pick(s, cls);
 }
 
 /* May `cls` be measured now? `session_ns`: expected cost of the session it needs, 0 = none. When the
