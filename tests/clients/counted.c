@@ -3,6 +3,7 @@
  * countedclient MODE THREADS: launches of many kernel classes, and THREADS other threads that do what MODE says all the
  * while. How often they got through is not printed: it differs.
  *
+ * The mode `rounds` has no other threads: it launches a few classes in turn, for SECONDS.
  * The mode `unguarded` counts with the CUPTI of the environment (GMTRACE_CUPTI) itself, and keeps nobody out.
  */
 #include "client.h"
@@ -18,9 +19,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { CLASSES = 60, TIMES = 5, WORDS = 64, MOST_THREADS = 16 };
+enum { CLASSES = 60, TIMES = 5, WORDS = 64, MOST_THREADS = 16, ROUND = 12, SECONDS = 4 };
 
 const char *client_program;
 static CUcontext context;
@@ -201,6 +203,7 @@ static const struct mode {
     {"captures", capture, true, false},
     {"starts", start_another, false, true},
     {"destructors", start_one_that_ends, true, true},
+    {"rounds", NULL, false, false},
     {"unguarded", load_module, false, false},
 };
 static const struct mode *mode;
@@ -314,6 +317,23 @@ static unsigned long sum_of(CUdeviceptr words)
     return sum;
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static void launch_in_turn(CUfunction next, CUdeviceptr words)
+{
+    for (double began_s = now_s(); now_s() - began_s < SECONDS;) {
+        for (unsigned i = 0; i < ROUND; i++) {
+            launch(next, words, i + 1);
+        }
+        (void)usleep(1000);
+    }
+}
+
 int main(int argc, char **argv)
 {
     pthread_t others[MOST_THREADS];
@@ -337,6 +357,11 @@ int main(int argc, char **argv)
     CHECK(cu.cuModuleGetFunction(&next, module, "next"));
     CHECK(cu.cuMemAlloc(&words, sizeof zeros));
     CHECK(cu.cuMemcpyHtoD(words, zeros, sizeof zeros));
+    if (mode->act == NULL) {
+        launch_in_turn(next, words);
+        CHECK(cu.cuDevicePrimaryCtxRelease(device));
+        return 0;
+    }
     bool unguarded = strcmp(mode->name, "unguarded") == 0;
     if (unguarded) {
         open_cupti();

@@ -8,7 +8,7 @@
  * It is as strict as CUPTI where that matters: nothing counts that was switched on out of order, a
  * process has one configuration, only the first session counts unless MODULE_PROFILED callbacks were
  * asked for; no other thread is inside of the driver meanwhile (cupti_inside.h); the configuration is taken back while the
- * contexts live in which something was counted. CUPTI_STANDIN_LOG shows what happened.
+ * contexts live in which something was counted. CUPTI_STANDIN_LOG shows what happened. To count a launch takes CUPTI_STANDIN_MS.
  */
 #include <cupti.h>
 #include <cupti_pcsampling.h>
@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cupti_inside.h"
 
@@ -255,6 +256,8 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
 CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *params)
 {
     (void)params;
+    const char *ms = getenv("CUPTI_STANDIN_MS");
+    (void)usleep(1000 * (useconds_t)(ms != NULL ? strtoul(ms, NULL, 10) : 0));
     note(is_enabled ? "session" : "disabled out of order");
     is_enabled = false;
     inside_counting_ended();
