@@ -333,6 +333,30 @@ Test(sampling, a_class_that_was_refused_is_asked_again_at_any_launch)
     }
 }
 
+/* A thousandth of the time so far may become a tenth within a step. */
+Test(sampling, a_class_that_was_not_significant_is_asked_again_soon)
+{
+    begin(100 * MS, 1e-3);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 400 * US;
+    kernel_ns[1] = 10 * US;
+    cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    cr_assert_eq(launch(&classes[1], 0, MS), GMT_GROUP_HARDWARE);
+    record(0);
+    record(1);
+    for (unsigned i = 0; i < 16; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[0]);
+    }
+    gmt_sampling_charge(&sampling, 76 * MS);
+    cr_assert_eq(launch(&classes[1], 0, MS), GMT_GROUP_NONE);
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    cr_expect_leq(classes[1].retry_ns, now_ns + 101 * MS);
+    gmt_sampling_charge(&sampling, 50 * MS); /* now nothing is left for anybody */
+    classes[1].retry_ns = 1;
+    (void)launch(&classes[1], 0, MS);
+    cr_expect_gt(classes[1].retry_ns, now_ns + 500 * MS);
+}
+
 /* A long kernel is refused for now: what others would take of the budget meanwhile is kept for it. */
 Test(sampling, classes_with_less_time_at_stake_leave_room_for_one_that_waits)
 {

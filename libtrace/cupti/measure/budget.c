@@ -214,9 +214,10 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     if (waits && at_stake_ns(s, cls) < at_stake_ns(s, s->waits.cls)) {
         needed_ns += s->waits.cost_ns;
     }
-    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns), reserved = 0;
     if (needed_ns + reserve_ns(s) > allowed_ns) {
-        needed_ns += reserved_ns(s, cls, group, now_ns);
+        reserved = reserved_ns(s, cls, group, now_ns);
+        needed_ns += reserved;
     }
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
@@ -237,6 +238,9 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     double wait_ns = (double)LONGEST_WAIT_NS;
     if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
         wait_ns = (double)(needed_ns - allowed_ns) / s->share;
+    }
+    if (needed_ns - reserved <= allowed_ns && wait_ns > (double)TOTAL_REFRESH_NS) {
+        wait_ns = (double)TOTAL_REFRESH_NS; /* it may be significant by then */
     }
     atomic_store(&cls->retry_ns, now_ns + 1 + (uint64_t)wait_ns);
     if (first) {
