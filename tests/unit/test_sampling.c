@@ -333,6 +333,26 @@ Test(sampling, a_class_that_was_refused_is_asked_again_at_any_launch)
     }
 }
 
+/* As XLA's delay kernel takes: 99 % of the time, but no budget. */
+Test(sampling, what_may_not_be_measured_makes_nothing_else_insignificant)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 100 * US;
+    kernel_ns[1] = 10 * MS;
+    cr_assert_eq(launch(&classes[0], 0, MS), GMT_GROUP_HARDWARE);
+    record(0);
+    for (unsigned i = 0; i < 100; i++) {
+        (void)gmt_sampling_want(&sampling, &classes[1]);
+    }
+    record(1);
+    gmt_sampling_charge(&sampling, 76 * MS);
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_NONE, "less than 1 % of all");
+    gmt_sampling_note(&classes[1], GMT_UNMEASURED_HOST_MEMORY);
+    classes[0].retry_ns = sampling.total_at_ns = 0;
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS, "all of what may be measured");
+}
+
 /* A thousandth of the time so far may become a tenth within a step. */
 Test(sampling, a_class_that_was_not_significant_is_asked_again_soon)
 {

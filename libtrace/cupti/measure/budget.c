@@ -25,7 +25,7 @@ static const struct {
 #define MOST_TRIALS 3u
 #define IN_VAIN_NS UINT64_C(50000000) /* what may wait is held for in vain, in all ... */
 #define IN_VAIN_PART 50u              /* ... and one fiftieth of the run */
-#define LEAST_SHARE 0.01              /* of the device time of all classes */
+#define LEAST_SHARE 0.01              /* of the device time of all that may be measured */
 #define TOTAL_REFRESH_NS UINT64_C(100000000)
 /* At stake, of what counting a launch takes besides its kernel: 0.3 ms, but 12 ms where modules are big, as those of frameworks
  * are. In their first step nearly all classes look as if they were launched once. */
@@ -126,7 +126,19 @@ static double at_stake_ns(const struct gmt_sampling *s, const struct gmt_collect
     return (double)launches * (double)(kernel_ns > LEAST_KERNEL_NS ? kernel_ns : LEAST_KERNEL_NS);
 }
 
-/* Has the class taken at least 1 % of the device time of all classes, about? */
+/* A rule forbids to measure it, as far as is known: kernels of XLA's autotuner, which wait for the host, take most of the time of
+ * some programs, and no budget is for them. */
+static bool is_forbidden(const struct gmt_collector_class *cls)
+{
+    uint32_t last = atomic_load_explicit(&cls->why, memory_order_relaxed);
+    uint32_t why = last != 0 ? last - 1 : (uint32_t)GMT_MEASURABLE;
+    return cls->never || atomic_load(&cls->wait_outcome) == GMT_WAIT_IN_VAIN ||
+           (gmt_sampling_count(cls, GMT_GROUP_HARDWARE) == 0 &&
+            (why == GMT_UNMEASURED_HOST_MEMORY || why == GMT_UNMEASURED_ARGUMENTS ||
+             why == GMT_UNMEASURED_SHARED || why == GMT_UNMEASURED_SHARED_UNKNOWN));
+}
+
+/* Has the class taken at least 1 % of the device time of all classes that may be measured, about? */
 static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_class *cls,
                            uint64_t now_ns)
 {
@@ -136,7 +148,7 @@ static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_cl
         s->total_at_ns = now_ns;
         for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
              other = other->next) {
-            s->total_ns += at_stake_ns(s, other);
+            s->total_ns += is_forbidden(other) ? 0 : at_stake_ns(s, other);
         }
     }
     return own_ns >= LEAST_STAKE_NS &&
