@@ -34,6 +34,8 @@ struct match {
     size_t ranks;                   /* with a clock */
     uint64_t *common;               /* communicators that more than half of these have */
     size_t common_count;
+    bool
+        is_numbered; /* the collectives of these suffice: others do not serve, whose count nobody knows */
 };
 
 /* Offset of a clock over the time. */
@@ -72,7 +74,8 @@ static bool holds(const uint64_t *values, size_t count, uint64_t value)
 /* Can it be compared with those of other ranks? */
 static bool serves(const struct match *match, const struct gmt_fleet_collective *one)
 {
-    return one->communicator == 0 || holds(match->common, match->common_count, one->communicator);
+    return one->communicator == 0 ? !match->is_numbered
+                                  : holds(match->common, match->common_count, one->communicator);
 }
 
 static size_t count_serving(const struct match *match, const struct gmt_fleet_rank *rank)
@@ -102,6 +105,23 @@ static size_t frequent(uint64_t *values, size_t count, size_t least)
     return kept;
 }
 
+/* Has each rank that has a clock enough collectives of a common communicator? */
+static bool are_numbered(const struct match *match)
+{
+    for (size_t r = 0; r < match->fleet->count; r++) {
+        const struct gmt_fleet_rank *rank = &match->fleet->ranks[r];
+        size_t count = 0;
+
+        for (size_t i = 0; i < rank->collective_count && has_clock(rank); i++) {
+            count += holds(match->common, match->common_count, rank->collectives[i].communicator);
+        }
+        if (has_clock(rank) && count < GMT_FLEET_LEAST_MATCHES) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* room: as many numbers as all ranks have collectives. */
 static void find_common(struct match *match, uint64_t *room)
 {
@@ -119,6 +139,7 @@ static void find_common(struct match *match, uint64_t *room)
     }
     match->common = room;
     match->common_count = frequent(room, all, match->ranks / 2);
+    match->is_numbered = are_numbered(match);
 }
 
 static double on_line(const struct line *line, double time)
@@ -194,7 +215,8 @@ static size_t offsets_of(struct match *match, const struct gmt_fleet_rank *rank,
 
     for (size_t i = 0; i < rank->collective_count; i++) {
         const struct gmt_fleet_collective *one = &rank->collectives[i];
-        const struct collective_end *median = median_of(match, one->key, one->position + shift);
+        const struct collective_end *median =
+            serves(match, one) ? median_of(match, one->key, one->position + shift) : NULL;
 
         if (median != NULL) {
             match->times[n] = median->at;

@@ -4,7 +4,8 @@
  * collective is matched by its key and its position in the order of those. Those that most ranks do not have, or that
  * do not agree with the others of their rank, are ambiguous: left out, and counted. A rank whose collectives would fit
  * about as well if they were counted from another one on is ambiguous as a whole. Collectives of a communicator that no
- * more than half of the ranks have do not serve: what its ranks have in common, others cannot be compared with.
+ * more than half of the ranks have do not serve: what its ranks have in common, others cannot be compared with. Nor do those
+ * without a communicator where each rank has enough that are numbered: one that NCCL does not name would make all doubtful.
  */
 #ifndef GMT_ANALYZER_FLEET_CLOCKS_H
 #define GMT_ANALYZER_FLEET_CLOCKS_H

@@ -138,6 +138,26 @@ Test(fleet_waits, what_is_not_of_all_ranks_or_not_the_same_is_left_out, .fini = 
     cr_expect_eq(waits.ranks[5].last, STEPS - 3);
 }
 
+/*
+ * One collective that NCCL did not name, and steps so regular that two more or fewer would fit: the others are counted from
+ * the first of their communicator, and serve.
+ */
+Test(fleet_waits, a_collective_without_a_name_makes_no_clock_doubtful, .fini = drop)
+{
+    make();
+    for (size_t r = 0; r < RANKS; r++) {
+        collectives[r][4 + r % 2].communicator = 0;
+        collectives[r][4 + r % 2].ranks = 0;
+        collectives[r][4 + r % 2].key = 7;
+    }
+    compare();
+    for (size_t r = 0; r < RANKS; r++) {
+        cr_expect_eq(clocks.ranks[r].confidence, GMT_FLEET_GOOD, "rank %zu", r);
+    }
+    /* That one half of the ranks has by its name serves nobody. */
+    cr_expect_eq(clocks.matched, RANKS * STEPS - RANKS);
+}
+
 /* The same position twice in one rank. */
 Test(fleet_waits, a_number_that_comes_twice_is_ambiguous, .fini = drop)
 {

@@ -275,7 +275,12 @@ static void print_clocks(const struct gmt_fleet_view *view)
     }
     if (corrected == 0) {
         begin_section();
-        gmt_say(stdout, "Clocks: no collectives to compare them by\n");
+        gmt_say(stdout,
+                clocks->ambiguous == 0
+                    ? "Clocks: no collectives to compare them by\n"
+                    : "Clocks: not compared: %s collectives are too few that ranks have in common, "
+                      "or would fit as well if a rank had counted otherwise\n",
+                gmt_format_count(ambiguous, (double)clocks->ambiguous));
         return;
     }
     begin_section();
