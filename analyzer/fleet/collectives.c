@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const words[GMT_FLEET_OPERATIONS] = {
-#define GMT_FLEET_OPERATION(NAME, name, size, bus) name,
+#define GMT_FLEET_OPERATION(NAME, name, size, bus, senders) name,
 #include "analyzer/fleet/collectives.def"
 #undef GMT_FLEET_OPERATION
 };
@@ -25,13 +25,25 @@ double gmt_fleet_bus_bandwidth(enum gmt_fleet_operation operation, double bytes,
         return NAN;
     }
     switch (operation) {
-#define GMT_FLEET_OPERATION(NAME, name, size, bus) \
+#define GMT_FLEET_OPERATION(NAME, name, size, bus, senders) \
     case GMT_FLEET_OPERATION_##NAME: \
         return bytes * (size) / ns * 1e9 * (bus);
 #include "analyzer/fleet/collectives.def"
 #undef GMT_FLEET_OPERATION
     default: return NAN;
     }
+}
+
+bool gmt_fleet_all_send(enum gmt_fleet_operation operation)
+{
+    enum { ALL, SOME };
+    static const int senders_of[GMT_FLEET_OPERATIONS] = {
+#define GMT_FLEET_OPERATION(NAME, name, size, bus, senders) senders,
+#include "analyzer/fleet/collectives.def"
+#undef GMT_FLEET_OPERATION
+    };
+
+    return senders_of[operation] == ALL;
 }
 
 static enum gmt_fleet_operation operation_of(const char *name)

@@ -14,6 +14,9 @@ const char *gmt_fleet_operation_word(enum gmt_fleet_operation operation);
 double gmt_fleet_bus_bandwidth(enum gmt_fleet_operation operation, double bytes, double ranks,
                                double ns);
 
+/* Does each rank send as much as that bandwidth says, after it came? Else one that comes late may find the bytes in its buffers. */
+bool gmt_fleet_all_send(enum gmt_fleet_operation operation);
+
 /* A row of step_collective. 0, or NULL: unknown. */
 struct gmt_collective_row {
     const char *name;

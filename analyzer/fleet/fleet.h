@@ -22,7 +22,7 @@ enum gmt_fleet_measure {
 };
 
 enum gmt_fleet_operation {
-#define GMT_FLEET_OPERATION(NAME, name, size, bus) GMT_FLEET_OPERATION_##NAME,
+#define GMT_FLEET_OPERATION(NAME, name, size, bus, senders) GMT_FLEET_OPERATION_##NAME,
 #include "analyzer/fleet/collectives.def"
 #undef GMT_FLEET_OPERATION
     GMT_FLEET_OPERATIONS

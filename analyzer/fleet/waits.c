@@ -22,7 +22,11 @@ struct whole {
     const struct gmt_fleet_collective *of;
     size_t ranks;
     double late_ns, transfer_ns; /* mean over the ranks */
+    double spread_ns;            /* from the first rank that came to the last */
 };
+
+/* Where a rank may only receive, bytes of those alone count whose ranks came within such a share of the transfer. */
+#define TOGETHER 0.1
 
 struct matching {
     const struct gmt_fleet *fleet;
@@ -114,11 +118,12 @@ static bool agree(const struct rank_part *parts, size_t count)
 /* The last of its ranks has come; `before`: the last but one. */
 static void add_whole(struct matching *matching, const struct rank_part *parts, size_t count)
 {
-    int64_t last_ns = INT64_MIN, before_ns = INT64_MIN;
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN, before_ns = INT64_MIN;
     struct whole whole = {.of = parts[0].of, .ranks = count};
     size_t last = 0;
 
     for (size_t i = 0; i < count; i++) {
+        first_ns = parts[i].begin_ns < first_ns ? parts[i].begin_ns : first_ns;
         if (parts[i].begin_ns > last_ns) {
             before_ns = last_ns;
             last_ns = parts[i].begin_ns;
@@ -138,6 +143,7 @@ static void add_whole(struct matching *matching, const struct rank_part *parts, 
         whole.late_ns += late / (double)count;
         whole.transfer_ns += transfer / (double)count;
     }
+    whole.spread_ns = (double)(last_ns - first_ns);
     matching->waits->ranks[last].last++;
     matching->waits->ranks[last].made_ns += (double)(last_ns - before_ns);
     matching->wholes[matching->whole_count++] = whole;
@@ -193,6 +199,20 @@ static void match_all(struct matching *matching)
     qsort(matching->wholes, matching->whole_count, sizeof(*matching->wholes), by_kind);
 }
 
+/* The median transfer of those that a late peer does not make too short; NAN: there is none. */
+static double bounded_transfer(struct matching *matching, const struct whole *wholes, size_t count)
+{
+    bool all_send = gmt_fleet_all_send((enum gmt_fleet_operation)wholes[0].of->operation);
+    size_t n = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (all_send || wholes[i].spread_ns <= TOGETHER * wholes[i].transfer_ns) {
+            matching->room[n++] = wholes[i].transfer_ns;
+        }
+    }
+    return gmt_fleet_median(matching->room, n);
+}
+
 static struct gmt_fleet_traffic sum_up(struct matching *matching, const struct whole *wholes,
                                        size_t count)
 {
@@ -213,7 +233,7 @@ static struct gmt_fleet_traffic sum_up(struct matching *matching, const struct w
     traffic.late_ns = traffic.late_sum_ns / ranks / (double)count;
     traffic.transfer_ns = gmt_fleet_median(matching->room, count);
     traffic.bytes_per_s = gmt_fleet_bus_bandwidth(traffic.operation, (double)traffic.bytes, ranks,
-                                                  traffic.transfer_ns);
+                                                  bounded_transfer(matching, wholes, count));
     return traffic;
 }
 

@@ -18,7 +18,8 @@ struct gmt_fleet_traffic {
     size_t ranks, communicators, count;
     double late_ns;     /* that a rank waits for the last one: mean over ranks and collectives */
     double transfer_ns; /* from there to the end: median of the collectives */
-    double bytes_per_s; /* bus bandwidth in that time; NAN: no rule for it */
+    double
+        bytes_per_s; /* bus bandwidth in that time; NAN: no rule for it, or a late peer made it too high (collectives.def) */
     double late_sum_ns, transfer_sum_ns; /* of all ranks */
 };
 

@@ -138,6 +138,42 @@ Test(fleet_waits, what_is_not_of_all_ranks_or_not_the_same_is_left_out, .fini = 
     cr_expect_eq(waits.ranks[5].last, STEPS - 3);
 }
 
+/* Of a message that goes one way the last rank may find all in its buffers: only where the ranks come together does the time from
+ * there on bound a link. */
+Test(fleet_waits, a_late_receiver_makes_no_bandwidth, .fini = drop)
+{
+    for (int together = 0; together < 2; together++) {
+        make();
+        for (size_t r = 0; r < RANKS; r++) {
+            for (size_t i = 0; i < ranks[r].collective_count; i++) {
+                struct gmt_fleet_collective *one = &collectives[r][i];
+                bool is_whole = one->communicator == WORLD;
+
+                one->operation = is_whole ? GMT_FLEET_OPERATION_BROADCAST
+                                          : GMT_FLEET_OPERATION_REDUCE;
+                one->key += is_whole;
+                if (is_whole && together && one->position % 4 == 0) {
+                    /* One in four: rank 5 comes 0.05 ms after the others, and it takes 2 ms. */
+                    one->begin_ns = one->end_ns - 2 * MS - (r == 5 ? 0 : 50 * US);
+                }
+            }
+        }
+        compare();
+        cr_assert_eq(waits.traffic_count, 2);
+        const struct gmt_fleet_traffic *broadcast = &waits.traffic[0], *reduce = &waits.traffic[1];
+        cr_expect_eq(broadcast->operation, GMT_FLEET_OPERATION_BROADCAST);
+        cr_expect_float_eq(broadcast->transfer_ns, MS, 1);
+        if (together) {
+            cr_expect_float_eq(broadcast->bytes_per_s, 2e9, 1e4);
+        } else {
+            cr_expect(isnan(broadcast->bytes_per_s), "%g", broadcast->bytes_per_s);
+        }
+        /* Nobody was late for these: 1 MB in 0.5 ms. */
+        cr_expect_float_eq(reduce->bytes_per_s, 2e9, 1e4);
+        drop();
+    }
+}
+
 /*
  * One collective that NCCL did not name, and steps so regular that two more or fewer would fit: the others are counted from
  * the first of their communicator, and serve.
