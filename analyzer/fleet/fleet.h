@@ -15,7 +15,8 @@ enum gmt_fleet_cause {
 };
 
 enum gmt_fleet_measure {
-#define GMT_FLEET_MEASURE(NAME, name, unit, CAUSE, side, floor_of, floor, what) GMT_FLEET_##NAME,
+#define GMT_FLEET_MEASURE(NAME, name, unit, CAUSE, side, middle, floor_of, floor, what) \
+    GMT_FLEET_##NAME,
 #include "analyzer/fleet/measures.def"
 #undef GMT_FLEET_MEASURE
     GMT_FLEET_MEASURES
@@ -35,6 +36,7 @@ enum gmt_fleet_unit {
     GMT_FLEET_UNIT_RATE, /* ns per 10^6 bytes */
 };
 enum gmt_fleet_side { GMT_FLEET_HIGHER, GMT_FLEET_LOWER, GMT_FLEET_EITHER };
+enum gmt_fleet_middle { GMT_FLEET_MEDIAN, GMT_FLEET_TRIMMED, GMT_FLEET_MEAN };
 enum gmt_fleet_floor { GMT_FLEET_OF_STEP, GMT_FLEET_OF_SELF };
 
 struct gmt_fleet_measure_row {
@@ -42,6 +44,7 @@ struct gmt_fleet_measure_row {
     enum gmt_fleet_unit unit;
     enum gmt_fleet_cause cause;
     enum gmt_fleet_side side;
+    enum gmt_fleet_middle middle;
     enum gmt_fleet_floor floor_of;
     double floor;
 };

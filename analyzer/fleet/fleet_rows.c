@@ -5,12 +5,13 @@
 #include "analyzer/fleet/fleet.h"
 
 const struct gmt_fleet_measure_row gmt_fleet_measure_rows[GMT_FLEET_MEASURES] = {
-#define GMT_FLEET_MEASURE(NAME, name, unit, CAUSE, side, floor_of, floor, what) \
+#define GMT_FLEET_MEASURE(NAME, name, unit, CAUSE, side, middle, floor_of, floor, what) \
     {#name, \
      what, \
      GMT_FLEET_UNIT_##unit, \
      GMT_FLEET_CAUSE_##CAUSE, \
      GMT_FLEET_##side, \
+     GMT_FLEET_##middle, \
      GMT_FLEET_OF_##floor_of, \
      floor},
 #include "analyzer/fleet/measures.def"

@@ -22,8 +22,30 @@ double gmt_fleet_median(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static double value_at(const struct gmt_fleet_rank *rank, enum gmt_fleet_measure measure,
-                       size_t step)
+/* Sorts the values. The mean of those that are left when so many were taken away on either side. */
+static double mean_within(double *values, size_t n, size_t outermost)
+{
+    double sum = 0;
+
+    if (n == 0) {
+        return NAN;
+    }
+    qsort(values, n, sizeof(*values), ascending);
+    for (size_t i = outermost; i < n - outermost; i++) {
+        sum += values[i];
+    }
+    return sum / (double)(n - 2 * outermost);
+}
+
+static double middle_of(double *values, size_t n, enum gmt_fleet_middle middle)
+{
+    return middle == GMT_FLEET_MEDIAN
+               ? gmt_fleet_median(values, n)
+               : mean_within(values, n, middle == GMT_FLEET_MEAN ? 0 : n / 10);
+}
+
+double gmt_fleet_value_at(const struct gmt_fleet_rank *rank, enum gmt_fleet_measure measure,
+                          size_t step)
 {
     if (rank->trouble != NULL || step < rank->first_step ||
         step - rank->first_step >= rank->step_count) {
@@ -38,13 +60,14 @@ double gmt_fleet_median_of_steps(const struct gmt_fleet_rank *rank, enum gmt_fle
     size_t n = 0;
 
     for (size_t i = 0; i < steps; i++) {
-        double value = value_at(rank, measure, first + i);
+        double value = gmt_fleet_value_at(rank, measure, first + i);
 
         if (!isnan(value)) {
             room[n++] = value;
         }
     }
-    return gmt_fleet_median(room, n);
+    return gmt_fleet_measure_rows[measure].middle == GMT_FLEET_MEAN ? mean_within(room, n, 0)
+                                                                    : gmt_fleet_median(room, n);
 }
 
 int gmt_fleet_residuals_make(struct gmt_fleet_residuals *residuals, size_t ranks, size_t first,
@@ -80,7 +103,7 @@ static void fill_step(struct gmt_fleet_residuals *residuals, const struct gmt_fl
     size_t known = 0;
 
     for (size_t r = 0; r < fleet->count; r++) {
-        double value = value_at(&fleet->ranks[r], measure, residuals->first_step + step);
+        double value = gmt_fleet_value_at(&fleet->ranks[r], measure, residuals->first_step + step);
 
         residuals->values[r * residuals->steps + step] = value;
         if (!isnan(value)) {
@@ -105,29 +128,13 @@ void gmt_fleet_residuals_fill(struct gmt_fleet_residuals *residuals, const struc
 {
     size_t compared = 0;
 
-    residuals->counts = gmt_fleet_measure_rows[measure].unit == GMT_FLEET_UNIT_COUNT;
+    residuals->middle = gmt_fleet_measure_rows[measure].middle;
     for (size_t r = 0; r < fleet->count; r++) {
         compared += fleet->ranks[r].trouble == NULL;
     }
     for (size_t step = 0; step < residuals->steps; step++) {
         fill_step(residuals, fleet, measure, step, compared);
     }
-}
-
-/* Sorts the values. */
-static double trimmed_mean(double *values, size_t n)
-{
-    size_t outermost = n / 10;
-    double sum = 0;
-
-    if (n == 0) {
-        return NAN;
-    }
-    qsort(values, n, sizeof(*values), ascending);
-    for (size_t i = outermost; i < n - outermost; i++) {
-        sum += values[i];
-    }
-    return sum / (double)(n - 2 * outermost);
 }
 
 double gmt_fleet_level(struct gmt_fleet_residuals *residuals, size_t rank, size_t begin, size_t end)
@@ -143,8 +150,7 @@ double gmt_fleet_level(struct gmt_fleet_residuals *residuals, size_t rank, size_
     if (n * 2 < end - begin) {
         return NAN;
     }
-    return residuals->counts ? trimmed_mean(residuals->room, n)
-                             : gmt_fleet_median(residuals->room, n);
+    return middle_of(residuals->room, n, residuals->middle);
 }
 
 double gmt_fleet_growth(struct gmt_fleet_residuals *residuals, size_t rank, size_t begin,

@@ -5,15 +5,14 @@
 
 #include "analyzer/fleet/fleet.h"
 
-/* Pieces of a window, in which a difference must be there again. */
-enum { GMT_FLEET_PIECES = 8 };
+/* Pieces of a window, in which a difference must be there again, or through which something must grow. */
+enum { GMT_FLEET_PIECES = 8, GMT_FLEET_TREND_PIECES = 16 };
 
 struct gmt_fleet_residuals {
     size_t ranks, steps;
     size_t first_step;
-    bool
-        counts; /* few different values, whose median says little: middles are means without the outermost tenths */
-    bool apart;     /* from the median of the other ranks, without the rank itself */
+    enum gmt_fleet_middle middle; /* over steps */
+    bool apart;                   /* from the median of the other ranks, without the rank itself */
     double *values; /* [rank][step]; NAN: not measured, or by fewer than half of the ranks */
     double *room;   /* for one rank's or one step's values */
 };
@@ -35,7 +34,11 @@ double gmt_fleet_growth(struct gmt_fleet_residuals *residuals, size_t rank, size
 size_t gmt_fleet_pieces(struct gmt_fleet_residuals *residuals, size_t rank, size_t begin,
                         size_t end, size_t most, double *pieces);
 
-/* A rank's median of a measure over its steps first to first + steps - 1; NAN: none. room: of that many values. */
+/* NAN: not measured, or a step that it has not. */
+double gmt_fleet_value_at(const struct gmt_fleet_rank *rank, enum gmt_fleet_measure measure,
+                          size_t step);
+/* A rank's median of a measure (or mean, where measures.def says so) over its steps first to first + steps - 1; NAN: none. room: of
+ * that many values. */
 double gmt_fleet_median_of_steps(const struct gmt_fleet_rank *rank, enum gmt_fleet_measure measure,
                                  size_t first, size_t steps, double *room);
 /* Sorts the values, of which none is a NAN. NAN: n is 0. */

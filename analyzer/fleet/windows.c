@@ -10,6 +10,13 @@
 
 /* Among few ranks what is reported must be larger: their usual spread is not known. */
 #define FEW_RANKS_FLOOR 5
+/*
+ * Among few ranks the pieces of a window are the evidence, and must not depend on each other: where the operating system runs a
+ * thread, and beside which other one, makes it slower by a third for a tenth of a second or so (docs/measurements.md).
+ */
+#define PIECE_LEAST_NS 1e8
+/* So many degrees of freedom make Student's distribution the normal one. */
+#define NORMAL_FREEDOM 1e4
 /* With fewer steps there are no quarters. */
 #define QUARTERED_STEPS 32
 
@@ -22,12 +29,20 @@ int gmt_fleet_windows_make(struct gmt_fleet_windows *windows, const struct gmt_f
     windows->scores = calloc(fleet->count + 1, sizeof(double));
     int rc = gmt_fleet_residuals_make(&windows->residuals, fleet->count, result->first_step,
                                       result->step_count, result->few_ranks);
+    if (rc == 0) {
+        rc = gmt_fleet_residuals_make(&windows->waiting, fleet->count, result->first_step,
+                                      result->step_count, result->few_ranks);
+    }
+    if (rc == 0) {
+        gmt_fleet_residuals_fill(&windows->waiting, fleet, GMT_FLEET_COLLECTIVES);
+    }
     return windows->levels != NULL && windows->scores != NULL ? rc : -ENOMEM;
 }
 
 void gmt_fleet_windows_free(struct gmt_fleet_windows *windows)
 {
     gmt_fleet_residuals_free(&windows->residuals);
+    gmt_fleet_residuals_free(&windows->waiting);
     free(windows->levels);
     free(windows->scores);
 }
@@ -40,13 +55,53 @@ static double floor_of(const struct gmt_fleet_windows *windows, enum gmt_fleet_m
     return isnan(of) ? 0 : row->floor * of * (windows->residuals.apart ? FEW_RANKS_FLOOR : 1);
 }
 
+static bool is_time(enum gmt_fleet_measure measure)
+{
+    enum gmt_fleet_unit unit = gmt_fleet_measure_rows[measure].unit;
+
+    return unit == GMT_FLEET_UNIT_NS || unit == GMT_FLEET_UNIT_RATE;
+}
+
+/* How long the window's steps took, mean of the ranks; those of which that is not known left out. */
+static double window_ns(const struct gmt_fleet_windows *windows, size_t begin, size_t end)
+{
+    double sum = 0;
+
+    for (size_t step = begin; step < end; step++) {
+        double ns = 0, known = 0;
+
+        for (size_t r = 0; r < windows->fleet->count; r++) {
+            double value = gmt_fleet_value_at(&windows->fleet->ranks[r], GMT_FLEET_STEP,
+                                              windows->residuals.first_step + step);
+            ns += isnan(value) ? 0 : value;
+            known += !isnan(value);
+        }
+        sum += known > 0 ? ns / known : 0;
+    }
+    return sum;
+}
+
+/* Into how many pieces a window may be cut. */
+static size_t pieces_most(const struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
+                          size_t begin, size_t end)
+{
+    if (!windows->residuals.apart || !is_time(measure)) {
+        return GMT_FLEET_PIECES;
+    }
+    double most = floor(window_ns(windows, begin, end) / PIECE_LEAST_NS);
+
+    return most < GMT_FLEET_PIECES ? (size_t)most : GMT_FLEET_PIECES;
+}
+
 /* Is it there in three quarters of the pieces, with its sign and half of its size? */
 static bool persists(struct gmt_fleet_windows *windows, size_t rank, size_t begin, size_t end,
-                     bool grows)
+                     size_t most, bool grows)
 {
     double pieces[GMT_FLEET_PIECES], level = windows->levels[rank];
-    size_t most = grows ? GMT_FLEET_PIECES / 2 : GMT_FLEET_PIECES, same = 0;
-    size_t n = gmt_fleet_pieces(&windows->residuals, rank, begin, end, most, pieces), asked = n;
+    size_t same = 0;
+    size_t n = gmt_fleet_pieces(&windows->residuals, rank, begin, end,
+                                grows ? GMT_FLEET_PIECES / 2 : most, pieces);
+    size_t asked = n;
 
     if (grows) {
         /* From each piece to the next. */
@@ -63,22 +118,16 @@ static bool persists(struct gmt_fleet_windows *windows, size_t rank, size_t begi
 }
 
 /* Among few ranks: how far the pieces of the window lie from 0, in their own standard error. */
-static void score_by_steps(struct gmt_fleet_windows *windows, size_t begin, size_t end,
-                           enum gmt_fleet_side side, bool grows, double alpha, double *limit)
+static void score_by_steps(struct gmt_fleet_windows *windows, size_t begin, size_t end, size_t most,
+                           enum gmt_fleet_side side, double alpha, double *limit)
 {
     const double each = alpha / (double)windows->fleet->count;
 
     *limit = NAN;
     for (size_t r = 0; r < windows->fleet->count; r++) {
         double pieces[GMT_FLEET_PIECES], mean = 0, squares = 0;
-        size_t n = gmt_fleet_pieces(&windows->residuals, r, begin, end, GMT_FLEET_PIECES, pieces);
+        size_t n = gmt_fleet_pieces(&windows->residuals, r, begin, end, most, pieces);
 
-        if (grows && n > 0) {
-            for (size_t i = 0; i + 1 < n; i++) {
-                pieces[i] = pieces[i + 1] - pieces[i];
-            }
-            n--;
-        }
         for (size_t i = 0; i < n; i++) {
             mean += pieces[i] / (double)n;
         }
@@ -99,13 +148,71 @@ static void score_by_steps(struct gmt_fleet_windows *windows, size_t begin, size
     }
 }
 
+/*
+ * Among few ranks: does it grow through the pieces of the window? Kendall's S, pairs of pieces of which the later is more, less
+ * those of which it is less, in its standard deviation where the order of the pieces is chance (Kendall, Biometrika 30, 1938). Of how
+ * much they grow nothing is asked: allocators take memory in segments, by steps that come now and then.
+ */
+static void score_by_trend(struct gmt_fleet_windows *windows, size_t begin, size_t end,
+                           double alpha, double *limit)
+{
+    *limit = gmt_student_upper(alpha / (double)windows->fleet->count, NORMAL_FREEDOM);
+    for (size_t r = 0; r < windows->fleet->count; r++) {
+        double pieces[GMT_FLEET_TREND_PIECES], pairs = 0;
+        size_t n = gmt_fleet_pieces(&windows->residuals, r, begin, end, GMT_FLEET_TREND_PIECES,
+                                    pieces);
+
+        for (size_t i = 0; i < n; i++) {
+            for (size_t later = i + 1; later < n; later++) {
+                pairs += (pieces[later] > pieces[i]) - (pieces[later] < pieces[i]);
+            }
+        }
+        double count = (double)n, deviation = sqrt(count * (count - 1) * (2 * count + 5) / 18);
+
+        windows->scores[r] = n >= GMT_FLEET_LEAST_STEPS && pairs / deviation > *limit
+                                 ? pairs / deviation
+                                 : 0;
+    }
+}
+
+/* By how much the rank's own memory grows in the window, whatever that of the others does. */
+static double own_growth(struct gmt_fleet_windows *windows, size_t rank, size_t begin, size_t end)
+{
+    const struct gmt_fleet_rank *of = &windows->fleet->ranks[rank];
+    size_t steps = end - begin, quarter = steps >= 4 ? steps / 4 : 1;
+    size_t first = windows->residuals.first_step + begin;
+    double *room = windows->residuals.room;
+
+    return gmt_fleet_median_of_steps(of, GMT_FLEET_LEAK, first + steps - quarter, quarter, room) -
+           gmt_fleet_median_of_steps(of, GMT_FLEET_LEAK, first, quarter, room);
+}
+
+/* What else must hold of a rank whose score is odd. */
+static bool holds(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure, size_t rank,
+                  size_t begin, size_t end)
+{
+    bool grows = gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK;
+    double by = fabs(windows->levels[rank]) * (grows ? (double)(end - begin) : 1);
+
+    if (isnan(by) || by < floor_of(windows, measure) ||
+        !persists(windows, rank, begin, end, pieces_most(windows, measure, begin, end), grows)) {
+        return false;
+    }
+    /* Kernels beside a collective that waits for another rank share the device with it: they are not what is waited for. */
+    if (measure == GMT_FLEET_KERNELS && gmt_fleet_level(&windows->waiting, rank, begin, end) >=
+                                            floor_of(windows, GMT_FLEET_COLLECTIVES)) {
+        return false;
+    }
+    /* It grows against the others, too, where they shrink. */
+    return !grows || own_growth(windows, rank, begin, end) >= by / 2;
+}
+
 /* Leaves in scores what is odd in steps begin to end - 1. limit: in standard deviations. */
 static int test(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure, size_t begin,
                 size_t end, double *limit)
 {
     const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[measure];
     const bool grows = row->cause == GMT_FLEET_CAUSE_LEAK;
-    double floor = floor_of(windows, measure);
     /* Half for the whole, half for its quarters. */
     double alpha = windows->alpha / (end - begin == windows->residuals.steps ? 2 : 8);
     struct gmt_outliers outliers = {.limit = NAN};
@@ -115,18 +222,18 @@ static int test(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measur
         windows->levels[r] = grows ? gmt_fleet_growth(&windows->residuals, r, begin, end)
                                    : gmt_fleet_level(&windows->residuals, r, begin, end);
     }
-    if (windows->residuals.apart) {
-        score_by_steps(windows, begin, end, row->side, grows, alpha, &outliers.limit);
-    } else {
+    if (!windows->residuals.apart) {
         rc = gmt_outliers_find(&outliers, windows->levels, windows->fleet->count, row->side, alpha,
                                windows->scores);
+    } else if (grows) {
+        score_by_trend(windows, begin, end, alpha, &outliers.limit);
+    } else {
+        score_by_steps(windows, begin, end, pieces_most(windows, measure, begin, end), row->side,
+                       alpha, &outliers.limit);
     }
     *limit = outliers.limit;
     for (size_t r = 0; r < windows->fleet->count && rc == 0; r++) {
-        double by = fabs(windows->levels[r]) * (grows ? (double)(end - begin) : 1);
-
-        if (windows->scores[r] != 0 &&
-            (isnan(by) || by < floor || !persists(windows, r, begin, end, grows))) {
+        if (windows->scores[r] != 0 && !holds(windows, measure, r, begin, end)) {
             windows->scores[r] = 0;
         }
     }
@@ -177,6 +284,16 @@ static int search(struct gmt_fleet_windows *windows, enum gmt_fleet_measure meas
     return rc;
 }
 
+/* Among few ranks caches that fill look like leaks until they are full: one goes on to the end. */
+static bool has_stopped(const struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
+                        const struct gmt_fleet_difference *difference)
+{
+    const struct gmt_fleet_residuals *residuals = &windows->residuals;
+
+    return residuals->apart && gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK &&
+           difference->last_step + 1 < residuals->first_step + residuals->steps;
+}
+
 int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
                              int (*found)(void *context, size_t rank,
                                           const struct gmt_fleet_difference *difference),
@@ -204,7 +321,7 @@ int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_m
     for (size_t r = 0; r < ranks && rc == 0; r++) {
         struct gmt_fleet_difference *difference = &kept[kept[r].score != 0 ? r : ranks + r];
 
-        if (difference->score == 0) {
+        if (difference->score == 0 || has_stopped(windows, measure, difference)) {
             continue;
         }
         difference->measure = measure;

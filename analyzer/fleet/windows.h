@@ -9,6 +9,7 @@
 struct gmt_fleet_windows {
     const struct gmt_fleet *fleet;
     struct gmt_fleet_residuals residuals; /* of the present measure */
+    struct gmt_fleet_residuals waiting;   /* of COLLECTIVES: how much more a rank waits there */
     double step_ns, self;    /* medians over ranks and steps: of a step, of the measure */
     double alpha;            /* of one measure */
     double *levels, *scores; /* of each rank */
