@@ -8,11 +8,14 @@
 
 /* Nobody records more; a number beyond is damage. */
 #define STEPS_MOST 10000000
+/* Less of a step is not noticeable: differences of that size are not worth a line (measures.def). */
+#define OWN_SHARE 0.01
 
 struct gmt_rank_step {
     int32_t id;
     size_t first, count; /* steps of the rank, from 0; count 0: is left out */
-    double step_ns, in_calls_ns;
+    int64_t begin_ns, end_ns;
+    double step_ns, in_calls_ns, own_ns;
     double h2d_bytes, d2h_bytes, h2d_ns, d2h_ns;
     bool has_time;
     double values[GMT_FLEET_MEASURES]; /* sums; LEAK and PEAK as they are */
@@ -34,7 +37,8 @@ static struct gmt_rank_step *step_of(struct gmt_rank_sums *sums, int32_t id)
 int gmt_rank_sums_step(struct gmt_rank_sums *sums, int32_t id, int64_t steps, bool left_out,
                        int64_t begin_ns, int64_t end_ns)
 {
-    struct gmt_rank_step row = {.id = id, .first = sums->next};
+    struct gmt_rank_step row = {
+        .id = id, .first = sums->next, .begin_ns = begin_ns, .end_ns = end_ns};
     int64_t step_ns = -1;
 
     if (__builtin_sub_overflow(end_ns, begin_ns, &step_ns)) {
@@ -147,9 +151,34 @@ void gmt_rank_sums_memory(struct gmt_rank_sums *sums, int32_t step, int64_t live
     }
 }
 
+void gmt_rank_sums_own(struct gmt_rank_sums *sums, int64_t begin_ns, int64_t end_ns)
+{
+    size_t low = 0, high = sums->step_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (sums->steps[middle].end_ns <= begin_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < sums->step_count && sums->steps[low].begin_ns < end_ns; low++) {
+        struct gmt_rank_step *row = &sums->steps[low];
+        double from = fmax((double)begin_ns, (double)row->begin_ns);
+
+        row->own_ns += fmax(fmin((double)end_ns, (double)row->end_ns) - from, 0);
+    }
+}
+
 void gmt_rank_sums_collectives(struct gmt_rank_sums *sums, int64_t count)
 {
-    sums->collective_every = 1 + count / GMT_FLEET_COLLECTIVES_MOST;
+    /* Powers of two: those that one rank keeps are among those of a rank with a few less. */
+    sums->collective_every = 1;
+    while (count / sums->collective_every > GMT_FLEET_COLLECTIVES_MOST) {
+        sums->collective_every *= 2;
+    }
 }
 
 int gmt_rank_sums_collective(struct gmt_rank_sums *sums, const struct gmt_collective_row *row,
@@ -193,6 +222,42 @@ static void spread_row(struct gmt_fleet_rank *rank, struct gmt_rank_step *row)
     }
 }
 
+static bool is_disturbed(const struct gmt_rank_step *row)
+{
+    return row->own_ns > OWN_SHARE * row->step_ns;
+}
+
+static void drop_times(struct gmt_fleet_rank *rank, const struct gmt_rank_step *row)
+{
+    for (size_t i = 0; i < row->count * GMT_FLEET_MEASURES; i++) {
+        enum gmt_fleet_unit unit = gmt_fleet_measure_rows[i % GMT_FLEET_MEASURES].unit;
+
+        if (unit == GMT_FLEET_UNIT_NS || unit == GMT_FLEET_UNIT_RATE) {
+            rank->values[row->first * GMT_FLEET_MEASURES + i] = NAN;
+        }
+    }
+}
+
+/* In the step behind gmtrace's work queues fill again, and the others that waited catch up. */
+static void drop_disturbed(struct gmt_rank_sums *sums)
+{
+    struct gmt_fleet_rank *rank = sums->rank;
+    size_t dropped = 0;
+
+    for (size_t i = 0; i < sums->step_count; i++) {
+        const struct gmt_rank_step *row = &sums->steps[i];
+
+        if (is_disturbed(row) || (i > 0 && is_disturbed(row - 1))) {
+            drop_times(rank, row);
+            dropped += row->count;
+        }
+    }
+    if (dropped * 2 > rank->step_count && rank->remark == NULL) {
+        rank->remark = "gmtrace itself worked in more than half of its steps, whose times are left "
+                       "out: see --counters, --repeat";
+    }
+}
+
 int gmt_rank_sums_finish(struct gmt_rank_sums *sums)
 {
     struct gmt_fleet_rank *rank = sums->rank;
@@ -214,5 +279,6 @@ int gmt_rank_sums_finish(struct gmt_rank_sums *sums)
             spread_row(rank, &sums->steps[i]);
         }
     }
+    drop_disturbed(sums);
     return 0;
 }

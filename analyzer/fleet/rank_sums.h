@@ -35,6 +35,13 @@ void gmt_rank_sums_time(struct gmt_rank_sums *sums, int32_t step, bool is_host_c
 void gmt_rank_sums_memory(struct gmt_rank_sums *sums, int32_t step, int64_t live_bytes,
                           int64_t peak_bytes);
 
+/*
+ * A thread of the program waited for gmtrace from begin_ns to end_ns; call it when all steps are there. Of steps in which that is
+ * noticeable, and of the one behind each, the rank's times become NAN: not those of the program. Others waited for it in these
+ * steps, all alike, and nobody is left to compare the second of two ranks with.
+ */
+void gmt_rank_sums_own(struct gmt_rank_sums *sums, int64_t begin_ns, int64_t end_ns);
+
 /* How many collectives there are, before the first of them. */
 void gmt_rank_sums_collectives(struct gmt_rank_sums *sums, int64_t count);
 /* One of them, by ascending position, and what takes its times to the wall clock. 0 or -ENOMEM. */

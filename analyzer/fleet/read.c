@@ -6,6 +6,7 @@
 
 #include "analyzer/fleet/rank_sums.h"
 #include "analyzer/trace/query.h"
+#include "libtrace/store/db/own_schema.h"
 
 struct step_reading {
     sqlite3 *db;
@@ -118,6 +119,26 @@ static int read_memory(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
+/* The software device counts while it executes: there is no time of gmtrace's own that could be told apart. */
+static int read_own(struct step_reading *reading)
+{
+    struct gmt_query query;
+    int64_t is_software = 0;
+    int rc = gmt_query_int64(reading->db,
+                             "SELECT count(*) FROM capability WHERE name = 'software_device'",
+                             &is_software);
+
+    if (rc != 0 || is_software != 0 || !gmt_trace_has_column(reading->db, "own_time", "beside")) {
+        return rc;
+    }
+    rc = gmt_query_open(&query, reading->db,
+                        "SELECT begin_ns, end_ns FROM own_time WHERE beside = 0");
+    while (rc == 0 && gmt_query_next(&query)) {
+        gmt_rank_sums_own(&reading->sums, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
+    }
+    return gmt_query_close(&query, rc);
+}
+
 /* Which rows have times that mean something for all ranks. */
 static int choose_collectives(sqlite3 *db, const char **rows, int64_t *count)
 {
@@ -183,7 +204,7 @@ static int read_collectives(struct step_reading *reading)
 int gmt_fleet_read(struct gmt_fleet_rank *rank, sqlite3 *db, struct gmt_arena *arena)
 {
     static int (*const parts[])(struct step_reading *) = {
-        read_steps, read_calls, read_work, read_idle, read_memory, read_collectives};
+        read_steps, read_calls, read_work, read_idle, read_own, read_memory, read_collectives};
     struct step_reading reading = {
         .db = db, .rank = rank, .arena = arena, .sums = {.rank = rank, .arena = arena}};
     int rc = read_process(&reading);

@@ -85,6 +85,12 @@ static int take_time(struct read_rank *rank, const struct read_row *row)
     return 0;
 }
 
+static int take_own(struct read_rank *rank, const struct read_row *row)
+{
+    gmt_rank_sums_own(&rank->sums, row->number[1], row->number[2]);
+    return 0;
+}
+
 static int take_memory(struct read_rank *rank, const struct read_row *row)
 {
     gmt_rank_sums_memory(&rank->sums, (int32_t)row->number[1], row->number[2], row->number[3]);
@@ -143,6 +149,11 @@ static const struct rank_table {
      "SELECT trace_id, step_id, CAST(cause = 'host_code' AS BIGINT), CAST(sum(ns) AS BIGINT) FROM "
      "%s GROUP BY ALL ORDER BY 1, 2",
      take_time},
+    {"own_time", "capability", "nnn",
+     "SELECT trace_id, begin_ns, end_ns FROM %s WHERE beside = 0 AND trace_id NOT IN (SELECT "
+     "trace_id "
+     "FROM %s WHERE name = 'software_device') ORDER BY 1",
+     take_own},
     {"step_memory", NULL, "nnnn",
      "SELECT trace_id, step_id, CAST(sum(live_bytes) AS BIGINT), CAST(sum(peak_bytes) AS BIGINT) "
      "FROM %s WHERE device_id IS NOT NULL GROUP BY ALL ORDER BY 1, 2",

@@ -119,6 +119,20 @@ odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two
 equal "of two" "$odd host True" "$(json "fleet['odd'][0]['rank'] + ' ' + fleet['odd'][0]['cause'] + ' ' + str(fleet['few_ranks'])")"
 
+# The same, where gmtrace itself worked in the steps of the odd rank, which is not compared by their times; but not on the software
+# device, where nothing tells its work apart, and not beside the program.
+cp -r two measured
+sqlite3 "measured/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('device_times', 'ok');
+    INSERT INTO own_time SELECT NULL, 'repeat', NULL, begin_ns + 1000, end_ns - 1000, 0, NULL FROM step WHERE id > 8"
+cp -r measured beside && sqlite3 "beside/rank$odd.db" "UPDATE own_time SET beside = 1"
+cp -r measured software && sqlite3 "software/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('software_device', 'ok')"
+for folder in measured beside software; do
+    expect 0 --format json $folder
+    case $folder in measured) named=0 ;; *) named=1 ;; esac
+    equal "odd ranks of $folder" $named "$(json "len([o for o in fleet['odd'] if o['cause'] == 'host'])")"
+    equal "remark of $folder" $((1 - named)) "$(json "sum('gmtrace itself worked' in (r['remark'] or '') for r in fleet['ranks'])")"
+done
+
 # An earlier run: one in which all ranks have other numbers of copies, and the same again.
 expect 0 --format json --against clean clean
 equal "the same run" "[]" "$(json "fleet['against']['changes']")"
@@ -152,7 +166,7 @@ GMTRACE_DUCKDB=$work/none.so expect 3 made
 grep -q 'made: .*none.so: .*GMTRACE_DUCKDB=' err || fail "the missing library is not named"
 if [ -f "$library" ]; then
     export GMTRACE_DUCKDB=$library
-    for folder in fault7 memory two; do
+    for folder in fault7 memory two measured; do
         "$GMANALYZE" export --to parquet "$folder.parquet" "$folder"/*.db 2>/dev/null || fail "$folder is not exported"
         for form in "$folder" "$folder.parquet"; do
             expect 0 --format json "$form"

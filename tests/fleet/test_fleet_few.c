@@ -145,6 +145,64 @@ Test(fleet_few, kernels_of_a_host_that_runs_ahead_are_not_slow, .fini = drop)
     }
 }
 
+/* Slower in a quarter of the run, as gmtrace measured there: in every second step, for as long. */
+static void make_measured(bool is_known)
+{
+    for (int step = 30; step < 90; step++) {
+        host_ms[0][step] = step % 2 == 0 ? 20 : 8;
+    }
+    make(40);
+    for (int step = 30; step < 90 && is_known; step += 2) {
+        gmt_rank_sums_own(&sums[0], at_ns[0][step] + 5 * MS, at_ns[0][step] + 25 * MS);
+    }
+    ask();
+}
+
+Test(fleet_few, steps_in_which_gmtrace_worked_are_no_evidence, .fini = drop)
+{
+    make_measured(false);
+    expect_odd(0, GMT_FLEET_CAUSE_HOST);
+    gmt_arena_free(&arena);
+    make_measured(true);
+    cr_expect_eq(result.odd_count, 0);
+    cr_expect_null(ranks[0].remark);
+    /* Of these steps the times are left out, and of the ones behind them; the rest is as it was. */
+    for (int step = 0; step < STEPS; step++) {
+        const double *values = ranks[0].values + (size_t)step * GMT_FLEET_MEASURES;
+        bool left_out = step >= 30 && step < 90;
+
+        cr_assert_eq(isnan(values[GMT_FLEET_HOST]), left_out, "step %d", step);
+        cr_assert_eq(isnan(values[GMT_FLEET_STEP]), left_out, "step %d", step);
+        cr_assert_float_eq(values[GMT_FLEET_LAUNCHES], 62, 0);
+        cr_assert_float_eq(values[GMT_FLEET_LEAK], 1500 * MIB, 0);
+    }
+}
+
+Test(fleet_few, own_work_is_that_of_its_steps_alone, .fini = drop)
+{
+    make(40);
+    /* Over the end of step 10; less than 1 % of step 20; before and behind the run. */
+    gmt_rank_sums_own(&sums[1], at_ns[1][10] - 10 * MS, at_ns[1][10] + 3 * MS);
+    gmt_rank_sums_own(&sums[1], at_ns[1][20] + 10 * MS, at_ns[1][20] + 10 * MS + MS / 5);
+    gmt_rank_sums_own(&sums[1], 0, 5 * MS);
+    gmt_rank_sums_own(&sums[1], at_ns[1][STEPS], at_ns[1][STEPS] + 90 * MS);
+    ask();
+    for (int step = 0; step < STEPS; step++) {
+        cr_expect_eq(isnan(ranks[1].values[(size_t)step * GMT_FLEET_MEASURES + GMT_FLEET_KERNELS]),
+                     step >= 9 && step <= 11, "step %d", step);
+    }
+}
+
+Test(fleet_few, a_rank_that_was_measured_most_of_the_time_says_so, .fini = drop)
+{
+    make(40);
+    gmt_rank_sums_own(&sums[1], at_ns[1][20], at_ns[1][90]);
+    ask();
+    cr_assert_not_null(ranks[1].remark);
+    cr_expect_null(ranks[0].remark);
+    cr_expect_eq(result.odd_count, 0);
+}
+
 /*
  * 4 MiB a step, which an allocator takes from what it has, later in segments of 16 MiB. Steps share rows, as short ones do: 4, 3 and
  * 3 of them.
