@@ -119,7 +119,7 @@ static int read_memory(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-/* The software device counts while it executes: there is no time of gmtrace's own that could be told apart. */
+/* The software device counts while it executes: gmtrace has no time of its own there that is known. */
 static int read_own(struct step_reading *reading)
 {
     struct gmt_query query;

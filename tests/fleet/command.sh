@@ -120,7 +120,7 @@ expect 0 --format json two
 equal "of two" "$odd host True" "$(json "fleet['odd'][0]['rank'] + ' ' + fleet['odd'][0]['cause'] + ' ' + str(fleet['few_ranks'])")"
 
 # The same, where gmtrace itself worked in the steps of the odd rank, which is not compared by their times; but not on the software
-# device, where nothing tells its work apart, and not beside the program.
+# device, where its work is not distinguished, and not beside the program.
 cp -r two measured
 sqlite3 "measured/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('device_times', 'ok');
     INSERT INTO own_time SELECT NULL, 'repeat', NULL, begin_ns + 1000, end_ns - 1000, 0, NULL FROM step WHERE id > 8"

@@ -243,6 +243,32 @@ Test(fleet_few, memory_that_does_not_go_on_growing_is_no_leak, .fini = drop)
     }
 }
 
+/* Too many collectives of each: ranks that have some more than others keep the same ones. */
+Test(fleet_few, ranks_keep_the_same_of_too_many_collectives, .fini = drop)
+{
+    static const int64_t counts[RANKS] = {8190, 8300};
+
+    make(40);
+    for (size_t r = 0; r < RANKS; r++) {
+        gmt_rank_sums_collectives(&sums[r], counts[r]);
+        for (int64_t i = 1; i <= counts[r]; i++) {
+            const struct gmt_collective_row row = {
+                .name = "ncclAllReduce", .position = i, .begin_ns = i, .end_ns = i + 1};
+
+            cr_assert_eq(gmt_rank_sums_collective(&sums[r], &row, 0), 0);
+        }
+        cr_expect_leq(ranks[r].collective_count, GMT_FLEET_COLLECTIVES_MOST);
+    }
+    cr_expect_eq(ranks[0].collective_count, 8190 / 2);
+    cr_expect_eq(ranks[1].collective_count, 8300 / 4);
+    /* What rank 1 has of the first 8190 rank 0 has, too. */
+    for (size_t i = 0; i < ranks[1].collective_count; i++) {
+        int64_t position = ranks[1].collectives[i].position;
+
+        cr_assert(position > 8190 || ranks[0].collectives[position / 2 - 1].position == position);
+    }
+}
+
 /* Fleets of the generator, of 2 to 7 ranks; one rank holds memory that comes and goes. */
 Test(fleet_few, generated_fleets_without_a_fault_raise_no_alarm, .timeout = 1000)
 {

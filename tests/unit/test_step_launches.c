@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libtrace/store/db/database.h"
+#include "libtrace/store/steps/step_rows.h"
 #include "libtrace/store/steps/steps_derive.h"
 
 enum { US = 1000 };
@@ -139,4 +140,68 @@ Test(step_launches, a_group_of_several_is_of_none)
     range(1, 2, 10, "77, 4096, NULL");
     launch(1);
     expect("- - - 77/3/-/4096");
+}
+
+/* The call takes longer than the kernel, as one that loads code does. */
+Test(step_launches, a_kernel_may_end_before_its_range)
+{
+    range(1, 2, 500, "77, 4096, NULL");
+    launch(1);
+    now_ns += 600 * US;
+    range(1, 3, 1, "NULL, NULL, NULL");
+    now_ns += 5 * US;
+    range(1, 2, 2, "77, 4096, NULL");
+    now_ns += 5 * US;
+    range(1, 4, 500, "NULL, NULL, NULL");
+    launch(1);
+    now_ns += 600 * US;
+    /* Two kernels of one operation, of which one ends before it. */
+    range(1, 2, 250, "77, 4096, NULL");
+    launch(1);
+    now_ns += 100 * US;
+    launch(1);
+    expect("77/1/-/4096 77/2/-/4096 - -");
+}
+
+static void operations(int count)
+{
+    for (int i = 0; i < count; i++) {
+        range(1, 2, 10, "77, 64, NULL");
+        launch(1);
+        now_ns += 300 * US;
+    }
+    now_ns += INT64_C(25000000000); /* another slice */
+}
+
+/* Of each row of one source: how many are kept, and the first, second and last of their numbers. */
+static void expect_kept(const char *source, const char *kept)
+{
+    sqlite3_stmt *row;
+    char *sql = sqlite3_mprintf(
+        "SELECT group_concat(t, ' ') FROM (SELECT count(*) || ':' || min(number) || ',' || "
+        "(SELECT min(o.number) FROM step_collective o WHERE o.step_id = c.step_id AND o.source = "
+        "c.source AND o.number > min(c.number)) || '..' || max(number) AS t FROM step_collective c "
+        "WHERE source = %Q GROUP BY step_id HAVING count(*) > 1 ORDER BY step_id)",
+        source);
+    cr_assert_eq(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK, "%s", sqlite3_errmsg(db));
+    cr_assert_eq(sqlite3_step(row), SQLITE_ROW);
+    cr_expect_str_eq((const char *)sqlite3_column_text(row, 0), kept);
+    sqlite3_finalize(row);
+    sqlite3_free(sql);
+}
+
+/* Ranks cut their rows elsewhere: what is kept of a row must not depend on where it begins. */
+Test(step_launches, of_too_many_those_are_kept_that_other_rows_keep_too)
+{
+    operations(130);
+    operations(800);
+    operations(320);
+    operations(1);
+    cr_assert_eq(gmt_steps_derive(db, ""), 0);
+    expect_kept("range", "130:1,2..130 200:132,136..928 160:932,934..1250");
+    expect_kept("device", "130:1,2..130 200:132,136..928 160:932,934..1250");
+    /* The first two become one row, as a recorder's: 58 are divided by 16, and 29 by 32. */
+    cr_assert_eq(gmt_step_merge(db, "temp"), 0);
+    expect_kept("range", "29:32,64..928 160:932,934..1250");
+    expect_kept("device", "29:32,64..928 160:932,934..1250");
 }

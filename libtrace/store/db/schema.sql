@@ -534,7 +534,7 @@ CREATE TABLE step_memory (               -- that the program holds
     peak_bytes INTEGER NOT NULL,         -- the most in the step
     live_count INTEGER NOT NULL          -- allocations, when the step ended
 );
-CREATE TABLE step_collective (           -- the first of each step and source; step_call and step_work count all
+CREATE TABLE step_collective (           -- some of each step and source, the same ones in all ranks; step_call and step_work count all
     step_id   INTEGER NOT NULL REFERENCES step(id),
     position  INTEGER NOT NULL,          -- in the process, from 1, by source: equal in all ranks that make the same ones
     source    TEXT NOT NULL CHECK (source IN ('range','launch','device')),   -- NCCL's own NVTX range; the call that

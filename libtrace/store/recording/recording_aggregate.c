@@ -158,7 +158,8 @@ int gmt_recording_aggregate_open(struct gmt_recording *recording)
     recording->aggregate = own;
     own->recording = recording;
     own->stacks = calloc(MOST_STACKS, sizeof(*own->stacks));
-    own->steps = gmt_steps_open(settings.step, recording->control->first_pair.monotonic_ns);
+    own->steps = gmt_steps_open(settings.step, GMT_STEP_COLLECTIVES,
+                                recording->control->first_pair.monotonic_ns);
     own->records = own->steps != NULL ? gmt_step_records_open(own->steps, &recording->time) : NULL;
     int error = own->stacks != NULL && own->records != NULL ? 0 : -ENOMEM;
     if (error != 0 ||

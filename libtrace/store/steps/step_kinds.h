@@ -49,8 +49,10 @@ enum {
     GMT_STEP_PLACES = 8,
     GMT_STEP_KERNELS = 6,
     GMT_STEP_SLOWEST = 3,
-    GMT_STEP_COLLECTIVES = 12, /* of each source */
-    GMT_STEP_DEVICES = 16      /* further ones count as the last */
+    /* Of each source; of more, those whose numbers a power of two divides. A trace of calls keeps no sums in its file: */
+    GMT_STEP_COLLECTIVES = 32,
+    GMT_STEP_COLLECTIVES_OF_CALLS = 256,
+    GMT_STEP_DEVICES = 16 /* further ones count as the last */
 };
 
 #endif

@@ -47,14 +47,14 @@ static const struct {
     {"step_memory",
      "SELECT p.keep, device_id, sum((p.id <> p.keep) * live_bytes), max(peak_bytes), "
      "sum((p.id <> p.keep) * live_count) FROM @.step_memory t " PAIRED "GROUP BY 1, 2"},
+    /* Of too many those whose numbers a power of two divides, the least that leaves few enough (step_sums.h). */
     {"step_collective",
      "SELECT step_id, position, source, name_id, device_id, stream, begin_ns, end_ns, "
-     "communicator, "
-     "number, ranks, bytes, grouped FROM (SELECT "
-     "p.keep AS step_id, row_number() OVER (PARTITION BY p.keep, source ORDER BY position) AS n, "
-     "position, source, name_id, device_id, stream, begin_ns, end_ns, communicator, number, ranks, "
-     "bytes, grouped FROM @.step_collective "
-     "t " PAIRED ") WHERE n <= ?4"},
+     "communicator, number, ranks, bytes, grouped FROM (SELECT *, count(*) OVER (PARTITION BY "
+     "step_id, source ORDER BY power DESC RANGE UNBOUNDED PRECEDING) AS n FROM (SELECT p.keep AS "
+     "step_id, position, source, name_id, device_id, stream, begin_ns, end_ns, communicator, "
+     "number, ranks, bytes, grouped, coalesce(number, position) & -coalesce(number, position) AS "
+     "power FROM @.step_collective t " PAIRED ")) WHERE n <= ?4"},
 };
 
 static const char last[] =

@@ -8,18 +8,26 @@
 
 #define PLACES (2 * (size_t)GMT_STEP_CELLS)
 
-int gmt_step_sums_open(struct gmt_step_sums *sums)
+int gmt_step_sums_open(struct gmt_step_sums *sums, unsigned collectives_most)
 {
-    *sums = (struct gmt_step_sums){0};
+    bool whole = true;
+    *sums = (struct gmt_step_sums){.collectives_most = collectives_most};
+    for (unsigned source = 0; source < GMT_COLLECTIVE_SOURCES; source++) {
+        sums->collective[source] = calloc(collectives_most, sizeof(**sums->collective));
+        whole = whole && sums->collective[source] != NULL;
+    }
     sums->cells = calloc(GMT_STEP_CELLS, sizeof(*sums->cells));
     sums->place = calloc(PLACES, sizeof(*sums->place));
-    return sums->cells != NULL && sums->place != NULL ? 0 : -ENOMEM;
+    return whole && sums->cells != NULL && sums->place != NULL ? 0 : -ENOMEM;
 }
 
 void gmt_step_sums_close(struct gmt_step_sums *sums)
 {
     free(sums->cells);
     free(sums->place);
+    for (unsigned source = 0; source < GMT_COLLECTIVE_SOURCES; source++) {
+        free(sums->collective[source]);
+    }
     *sums = (struct gmt_step_sums){0};
 }
 
@@ -41,7 +49,10 @@ void gmt_step_sums_clear(struct gmt_step_sums *sums)
             at = (at + 1) & (PLACES - 1);
         }
     }
-    *sums = (struct gmt_step_sums){.cells = cells, .place = place};
+    struct gmt_step_sums empty = {
+        .cells = cells, .place = place, .collectives_most = sums->collectives_most};
+    memcpy(empty.collective, sums->collective, sizeof(empty.collective));
+    *sums = empty;
 }
 
 static struct gmt_step_cell *cell_of(struct gmt_step_sums *sums, uint32_t kind, uint32_t id)
@@ -122,12 +133,59 @@ void gmt_step_sums_op(struct gmt_step_sums *sums, const struct gmt_step_event *o
     }
 }
 
+void gmt_step_collective_say(struct gmt_step_collective *kernel,
+                             const struct gmt_step_collective *of)
+{
+    kernel->communicator = of->communicator;
+    kernel->number = of->number;
+    kernel->bytes = of->bytes;
+    kernel->ranks = of->ranks;
+    kernel->said = of->said;
+}
+
+static bool is_kept(const struct gmt_step_collective *collective, unsigned halvings)
+{
+    uint64_t number = collective->number != 0 ? collective->number : collective->position;
+    return number % (UINT64_C(1) << halvings) == 0;
+}
+
+/* Those that are left when half as many are kept. */
+static void halve(struct gmt_step_sums *sums, enum gmt_collective_source source)
+{
+    struct gmt_step_collective *kept = sums->collective[source];
+    unsigned count = 0;
+    sums->halvings[source]++;
+    for (unsigned i = 0; i < sums->collectives[source]; i++) {
+        if (is_kept(&kept[i], sums->halvings[source])) {
+            kept[count++] = kept[i];
+        }
+    }
+    sums->collectives[source] = count;
+}
+
 void gmt_step_sums_collective(struct gmt_step_sums *sums, enum gmt_collective_source source,
                               const struct gmt_step_collective *collective)
 {
-    unsigned *count = &sums->collectives[source];
-    if (*count < GMT_STEP_COLLECTIVES) {
-        sums->collective[source][(*count)++] = *collective;
+    while (sums->collectives[source] == sums->collectives_most &&
+           is_kept(collective, sums->halvings[source]) && sums->halvings[source] < 63) {
+        halve(sums, source);
+    }
+    if (sums->collectives[source] < sums->collectives_most &&
+        is_kept(collective, sums->halvings[source])) {
+        sums->collective[source][sums->collectives[source]++] = *collective;
+    }
+}
+
+void gmt_step_sums_name(struct gmt_step_sums *sums, uint64_t position,
+                        const struct gmt_step_collective *of)
+{
+    const struct gmt_step_collective none = {0};
+    struct gmt_step_collective *kernels = sums->collective[GMT_COLLECTIVE_DEVICE];
+    for (unsigned i = sums->collectives[GMT_COLLECTIVE_DEVICE]; i-- > 0;) {
+        if (kernels[i].position == position) {
+            gmt_step_collective_say(&kernels[i], of != NULL ? of : &none);
+            return;
+        }
     }
 }
 

@@ -51,12 +51,15 @@ struct gmt_step_sums {
     struct gmt_step_cell work[GMT_STEP_DEVICES][GMT_STEP_WORK_KINDS];
     unsigned devices; /* that had work: those below this */
     struct gmt_step_slow slowest[GMT_STEP_SLOWEST];
-    struct gmt_step_collective collective[GMT_COLLECTIVE_SOURCES][GMT_STEP_COLLECTIVES];
+    struct gmt_step_collective *collective[GMT_COLLECTIVE_SOURCES]; /* of collectives_most each */
+    unsigned collectives_most;
     unsigned collectives[GMT_COLLECTIVE_SOURCES];
+    unsigned
+        halvings[GMT_COLLECTIVE_SOURCES]; /* kept are those whose number 2 to that power divides */
 };
 
-/* 0 or -ENOMEM. */
-int gmt_step_sums_open(struct gmt_step_sums *sums);
+/* collectives_most: that are kept of a step and source. 0 or -ENOMEM. */
+int gmt_step_sums_open(struct gmt_step_sums *sums, unsigned collectives_most);
 void gmt_step_sums_close(struct gmt_step_sums *sums);
 
 /* Nothing has happened again. */
@@ -68,9 +71,20 @@ void gmt_step_sums_call(struct gmt_step_sums *sums, const struct gmt_step_event 
 /* An operation of a device. */
 void gmt_step_sums_op(struct gmt_step_sums *sums, const struct gmt_step_event *op);
 
-/* A collective operation; not kept where the step has enough of them. */
+/* Writes down what an operation says of itself, for its kernel. */
+void gmt_step_collective_say(struct gmt_step_collective *kernel,
+                             const struct gmt_step_collective *of);
+
+/*
+ * A collective operation. Where there are too many those are kept whose number in their communicator (position, where they have none)
+ * a power of two divides, the least that leaves few enough: rows of other ranks, which begin and end elsewhere, keep the same.
+ */
 void gmt_step_sums_collective(struct gmt_step_sums *sums, enum gmt_collective_source source,
                               const struct gmt_step_collective *collective);
+
+/* The kernel of that position turns out to be of the operation `of`; NULL: of none. Nothing where the step has no such kernel. */
+void gmt_step_sums_name(struct gmt_step_sums *sums, uint64_t position,
+                        const struct gmt_step_collective *of);
 
 /*
  * Put the cells that have rows of their own in front, the ones with most time first, and add the others to the rest. Returns

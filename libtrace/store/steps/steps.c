@@ -10,14 +10,14 @@
 #define MOST_SPANS 32768u     /* of a long step: then its idle times are counted before it ends */
 #define MOST_KERNELS 1048576u /* further ones have no name */
 
-struct gmt_steps *gmt_steps_open(const char *name, uint64_t begin_ns)
+struct gmt_steps *gmt_steps_open(const char *name, unsigned collectives_most, uint64_t begin_ns)
 {
     struct gmt_steps *steps = calloc(1, sizeof(*steps));
     if (steps == NULL) {
         return NULL;
     }
     steps->finder = gmt_step_finder_open(name);
-    if (steps->finder == NULL || gmt_step_sums_open(&steps->sums) != 0) {
+    if (steps->finder == NULL || gmt_step_sums_open(&steps->sums, collectives_most) != 0) {
         gmt_steps_close(steps);
         return NULL;
     }

@@ -30,8 +30,9 @@
 
 struct gmt_steps;
 
-/* name: of the range that is a step, NAME or NAME@DOMAIN; "": any. The first step begins at `begin_ns`. NULL: no memory. */
-struct gmt_steps *gmt_steps_open(const char *name, uint64_t begin_ns);
+/* name: of the range that is a step, NAME or NAME@DOMAIN; "": any. The first step begins at `begin_ns`.
+ * collectives_most: that a step keeps of each source. NULL: no memory. */
+struct gmt_steps *gmt_steps_open(const char *name, unsigned collectives_most, uint64_t begin_ns);
 void gmt_steps_close(struct gmt_steps *steps);
 
 /* The same, later, while nothing has happened. */

@@ -376,7 +376,7 @@ static int derive(struct derivation *own, const char *name)
     int64_t begin_ns = 0;
     int error = gmt_database_integer(own->db, "SELECT min(start_ns) FROM process", 0, &begin_ns);
     if (error == 0) {
-        own->steps = gmt_steps_open(name, (uint64_t)begin_ns);
+        own->steps = gmt_steps_open(name, GMT_STEP_COLLECTIVES_OF_CALLS, (uint64_t)begin_ns);
         error = own->steps != NULL ? open_names(own) : -ENOMEM;
     }
     error = error == 0 ? gmt_step_writer_open(own->db, "temp", GMT_STEP_ROWS, &sink, &own->writer)

@@ -218,13 +218,10 @@ static void note_kernel(struct gmt_steps *steps, const struct gmt_step_event *op
 {
     struct gmt_step_collective collective = count_collective(steps, GMT_COLLECTIVE_DEVICE, op,
                                                              op->device);
-    const struct gmt_step_collective *of = gmt_step_launches_find(&steps->launches, op->call);
+    const struct gmt_step_collective *of = gmt_step_launches_find(&steps->launches, op->call,
+                                                                  collective.position);
     if (of != NULL) {
-        collective.communicator = of->communicator;
-        collective.number = of->number;
-        collective.bytes = of->bytes;
-        collective.ranks = of->ranks;
-        collective.said = of->said;
+        gmt_step_collective_say(&collective, of);
     }
     gmt_step_sums_collective(&steps->sums, GMT_COLLECTIVE_DEVICE, &collective);
 }
@@ -239,8 +236,8 @@ static void note_nccl(struct gmt_steps *steps, const struct gmt_step_event *even
     bool grouped = gmt_step_communicators_group(&steps->communicators, names->name, event->thread);
     if (!gmt_step_is_operation(names->name, &names->payload)) {
         if (!grouped && strcmp(names->name, "ncclGroupEnd") == 0) {
-            gmt_step_launches_group(&steps->launches, event->thread, event->begin_ns,
-                                    event->end_ns);
+            gmt_step_launches_group(&steps->launches, event->thread, event->begin_ns, event->end_ns,
+                                    &steps->sums);
         }
         return;
     }
@@ -252,7 +249,7 @@ static void note_nccl(struct gmt_steps *steps, const struct gmt_step_event *even
     collective.number = number;
     collective.grouped = grouped;
     collective.ranks = communicator != NULL ? communicator->ranks : 0;
-    gmt_step_launches_operation(&steps->launches, event->thread, &collective);
+    gmt_step_launches_operation(&steps->launches, event->thread, &collective, &steps->sums);
     gmt_step_sums_collective(&steps->sums, GMT_COLLECTIVE_RANGE, &collective);
 }
 
