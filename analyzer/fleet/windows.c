@@ -11,8 +11,8 @@
 /* Among few ranks what is reported must be larger: their usual spread is not known. */
 #define FEW_RANKS_FLOOR 5
 /*
- * Among few ranks the pieces of a window are the evidence, and must not depend on each other: where the operating system runs a
- * thread, and beside which other one, makes it slower by a third for a tenth of a second or so (docs/measurements.md).
+ * Among few ranks the pieces of a window are the evidence, and must not depend on each other: all that a thread of the host does, the
+ * driver's part of calls as well, is slower by a third at times, for a tenth of a second or so (docs/measurements.md).
  */
 #define PIECE_LEAST_NS 1e8
 /* So many degrees of freedom make Student's distribution the normal one. */

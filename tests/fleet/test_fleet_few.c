@@ -91,7 +91,7 @@ static void expect_odd(size_t rank, enum gmt_fleet_cause cause)
     cr_expect_eq(result.odd[0].cause, cause, "%s", gmt_fleet_cause_rows[result.odd[0].cause].word);
 }
 
-/* As two ranks on an H200 were for 0.15 s, with no fault: one of the host's threads ran beside another. */
+/* As one of two ranks of PyTorch was for 0.15 s, with no fault: all that its host did took a third longer than the other's. */
 Test(fleet_few, a_host_that_is_slow_for_a_moment_is_not_odd, .fini = drop)
 {
     for (int step = 58; step < 92; step++) {
