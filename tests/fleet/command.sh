@@ -110,6 +110,7 @@ equal "odd" "1" "$(json "len(fleet['odd'])")"
 equal "no wall clock" "none" "$(json "[r['clock']['confidence'] for r in fleet['ranks'] if r['rank'] == '7'][0]")"
 expect 0 clean
 grep -q '^25 of 32 ranks compared, on ' out || fail "the head is missing"
+grep -qx '1 odd rank (of fleets without one, 1 % would show one)' out || fail "the rate of false alarms is not stated"
 grep -q 'rank 7 on node-.*: another driver, device or version' out || fail "the odd rank is not named"
 for rank in 3 4 8 9 10 11; do grep -q "rank$rank.db: " out || fail "rank $rank is not reported"; done
 [ "$(wc -l <out)" -le 60 ] || fail "more than a screen"
@@ -118,6 +119,9 @@ for rank in 3 4 8 9 10 11; do grep -q "rank$rank.db: " out || fail "rank $rank i
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two
 equal "of two" "$odd host True" "$(json "fleet['odd'][0]['rank'] + ' ' + fleet['odd'][0]['cause'] + ' ' + str(fleet['few_ranks'])")"
+
+expect 0 two
+grep -qx '1 odd rank' out || fail "a rate of false alarms is stated that two ranks do not have"
 
 # The same, where gmtrace itself worked in the steps of the odd rank, which is not compared by their times; but not on the software
 # device, where its work is not distinguished, and not beside the program.

@@ -124,8 +124,12 @@ static void print_all_odd(const struct gmt_fleet_view *view)
         return;
     }
     begin_section();
-    gmt_say(stdout, "%zu odd rank%s (of fleets without one, %.0f %% would show one)\n",
-            result->odd_count, result->odd_count == 1 ? "" : "s", result->false_alarms * 100);
+    gmt_say(stdout, "%zu odd rank%s", result->odd_count, result->odd_count == 1 ? "" : "s");
+    if (!result->few_ranks) {
+        gmt_say(stdout, " (of fleets without one, %.0f %% would show one)",
+                result->false_alarms * 100);
+    }
+    gmt_say(stdout, "\n");
     for (size_t i = 0; i < shown; i++) {
         print_odd(view, &result->odd[i]);
     }
