@@ -67,14 +67,17 @@ static void forget_kind(CUmemoryPool pool)
 GMT_DEFINE_HOOK(cuMemPoolDestroy, (CUmemoryPool pool), (pool), NULL, 0, forget_kind(pool),
                 gmt_hook_call_record(GMT_REC_CALL, &call, 0))
 
-/* Of the attributes only the release threshold is a number of bytes. */
+/* What addresses of 57 bits reach: more bytes a trace does not hold (GMT_BYTES_MOST). */
+#define BYTES_MOST (UINT64_C(1) << 57)
+
+/* Of the attributes only the release threshold is a number of bytes; NCCL's is the largest number: to keep all there is. */
 static uint64_t attribute_bytes(CUmemPool_attribute attribute, const void *value, CUresult result)
 {
     cuuint64_t bytes = 0;
     if (result == CUDA_SUCCESS && value != NULL && attribute == CU_MEMPOOL_ATTR_RELEASE_THRESHOLD) {
         memcpy(&bytes, value, sizeof(bytes));
     }
-    return bytes;
+    return bytes < BYTES_MOST ? bytes : BYTES_MOST;
 }
 
 CALL(cuMemPoolSetAttribute, (CUmemoryPool pool, CUmemPool_attribute attribute, void *value),

@@ -94,13 +94,14 @@ static void use_pool(void)
 {
     const CUmemPoolProps properties = {.allocType = CU_MEM_ALLOCATION_TYPE_PINNED,
                                        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE}};
-    cuuint64_t keep = 1 << 20;
+    cuuint64_t keep = 1 << 20, keep_all = UINT64_MAX;
     CUmemoryPool pool;
     CUdeviceptr memory;
     CUstream stream;
     CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CHECK(cu.cuMemPoolCreate(&pool, &properties));
     CHECK(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep));
+    CHECK(cu.cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep_all));
     CHECK(cu.cuMemAllocFromPoolAsync(&memory, 4096, pool, stream));
     CHECK(cu.cuMemFreeAsync(memory, stream));
     CHECK(cu.cuMemPoolTrimTo(pool, 4096));

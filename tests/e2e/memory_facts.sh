@@ -42,7 +42,8 @@ equal "copies of the batch" "0 d2d array 2048|1 d2d device 1024" "$(sql memory.d
 equal "the array is the one copied to" 1 "$(sql memory.db "SELECT count(*) FROM transfer t
     JOIN allocation a ON a.id = t.dst_allocation_id WHERE a.kind = 'array' AND a.bytes = t.bytes")"
 equal "trim" "1 4096" "$(calls memory cuMemPoolTrimTo)"
-equal "release threshold" "1 $((1 << 20))" "$(calls memory cuMemPoolSetAttribute)"
+# The second is the largest number there is, as NCCL sets it: 2^57 is the most that a trace has.
+equal "release thresholds" "2 $((1 << 20)),$((1 << 57))" "$(calls memory cuMemPoolSetAttribute)"
 for api in cuMemAdvise_v2 cuMemPrefetchAsync_v2 cuMemPrefetchBatchAsync cuStreamAttachMemAsync; do
     equal "$api" "1 8192" "$(calls memory $api)"
 done
