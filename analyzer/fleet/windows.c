@@ -187,6 +187,20 @@ static double own_growth(struct gmt_fleet_windows *windows, size_t rank, size_t 
            gmt_fleet_median_of_steps(of, GMT_FLEET_LEAK, first, quarter, room);
 }
 
+/* What a rank's steps of the window differ by, mean: of those that are known. */
+static double mean_residual(const struct gmt_fleet_windows *windows, size_t rank, size_t begin,
+                            size_t end)
+{
+    const double *values = windows->residuals.values + rank * windows->residuals.steps;
+    double sum = 0, known = 0;
+
+    for (size_t step = begin; step < end; step++) {
+        sum += isnan(values[step]) ? 0 : values[step];
+        known += !isnan(values[step]);
+    }
+    return known > 0 ? sum / known : NAN;
+}
+
 /* What else must hold of a rank whose score is odd. */
 static bool holds(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure, size_t rank,
                   size_t begin, size_t end)
@@ -201,6 +215,10 @@ static bool holds(struct gmt_fleet_windows *windows, enum gmt_fleet_measure meas
     /* Kernels beside a collective that waits for another rank share the device with it: they are not what is waited for. */
     if (measure == GMT_FLEET_KERNELS && gmt_fleet_level(&windows->waiting, rank, begin, end) >=
                                             floor_of(windows, GMT_FLEET_COLLECTIVES)) {
+        return false;
+    }
+    /* Of hosts that run ahead, most steps are short, and those in which they wait long: all of them may take as long. */
+    if (measure == GMT_FLEET_STEP && mean_residual(windows, rank, begin, end) < by / 2) {
         return false;
     }
     /* It grows against the others, too, where they shrink. */
@@ -294,6 +312,22 @@ static bool has_stopped(const struct gmt_fleet_windows *windows, enum gmt_fleet_
            difference->last_step + 1 < residuals->first_step + residuals->steps;
 }
 
+/* What the rank has, and the others. Among few ranks it is itself half of their median. */
+static void set_value(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
+                      size_t rank, struct gmt_fleet_difference *difference)
+{
+    double own = gmt_fleet_median_of_steps(
+        &windows->fleet->ranks[rank], measure, difference->first_step,
+        difference->last_step - difference->first_step + 1, windows->residuals.room);
+
+    difference->middle = windows->self;
+    difference->value = windows->self + difference->by;
+    if (windows->residuals.apart) {
+        difference->value = own;
+        difference->middle = fmax(own - difference->by, 0);
+    }
+}
+
 int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
                              int (*found)(void *context, size_t rank,
                                           const struct gmt_fleet_difference *difference),
@@ -325,8 +359,7 @@ int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_m
             continue;
         }
         difference->measure = measure;
-        difference->middle = windows->self;
-        difference->value = windows->self + difference->by;
+        set_value(windows, measure, r, difference);
         if (gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK) {
             difference->value = difference->by;
             difference->middle = 0;

@@ -29,7 +29,7 @@ static double noise(void)
 
 /* What differs from the usual step, by rank and step. */
 static double host_ms[RANKS][STEPS], live_bytes[RANKS][STEPS];
-static double kernel_ms[RANKS][STEPS], collective_ms[RANKS][STEPS];
+static double kernel_ms[RANKS][STEPS], collective_ms[RANKS][STEPS], wait_ms[RANKS][STEPS];
 
 static void drop(void)
 {
@@ -38,6 +38,7 @@ static void drop(void)
     memset(live_bytes, 0, sizeof(live_bytes));
     memset(kernel_ms, 0, sizeof(kernel_ms));
     memset(collective_ms, 0, sizeof(collective_ms));
+    memset(wait_ms, 0, sizeof(wait_ms));
 }
 
 /* A step takes usual_ms, and what its host takes more; its device is idle for so much longer. */
@@ -51,7 +52,8 @@ static void make(double usual_ms)
         sums[r] = (struct gmt_rank_sums){.rank = &ranks[r], .arena = &arena};
         for (int step = 0; step < STEPS; step++) {
             double host = usual_ms * 0.15 * (1 + 0.4 * noise()) + host_ms[r][step];
-            int64_t length = (int64_t)((usual_ms * (0.85 + 0.05 * noise()) + host) * MS);
+            int64_t length =
+                (int64_t)((usual_ms * (0.85 + 0.05 * noise()) + host + wait_ms[r][step]) * MS);
 
             at_ns[r][step] = at;
             cr_assert_eq(gmt_rank_sums_step(&sums[r], step + 1, 1, false, at, at + length), 0);
@@ -122,11 +124,16 @@ Test(fleet_few, a_host_thread_that_sleeps_in_each_step_of_a_second_is_named, .fi
     make(3.5);
     ask();
     expect_odd(1, GMT_FLEET_CAUSE_HOST);
+    /* What it has and what the other one has, each by itself. */
+    const struct gmt_fleet_difference *host = &result.odd[0].differences[0];
+    cr_expect_eq(host->measure, GMT_FLEET_HOST);
+    cr_expect_float_eq(host->value, 5.525 * MS, 0.05 * MS, "%g", host->value);
+    cr_expect_float_eq(host->middle, 0.525 * MS, 0.05 * MS, "%g", host->middle);
 }
 
 /*
  * Rank 1 sleeps. Rank 0's host runs ahead to where it waits, in each fourth step, in which most of its kernels are executed; they
- * take longer in sum, as the collectives that wait for rank 1 share the device with them.
+ * take longer in sum, as the collectives that wait for rank 1 share the device with them. Four steps take as long as rank 1's.
  */
 Test(fleet_few, kernels_of_a_host_that_runs_ahead_are_not_slow, .fini = drop)
 {
@@ -136,12 +143,14 @@ Test(fleet_few, kernels_of_a_host_that_runs_ahead_are_not_slow, .fini = drop)
         host_ms[1][step] = 5;
         kernel_ms[0][step] = waits ? 7 : -1;
         collective_ms[0][step] = waits ? 12 : 1.5;
+        wait_ms[0][step] = waits ? 20 : 0;
     }
     make(3.5);
     ask();
     expect_odd(1, GMT_FLEET_CAUSE_HOST);
     for (size_t i = 0; i < result.odd[0].difference_count; i++) {
         cr_expect_neq(result.odd[0].differences[i].measure, GMT_FLEET_KERNELS);
+        cr_expect_neq(result.odd[0].differences[i].measure, GMT_FLEET_STEP);
     }
 }
 
