@@ -5,6 +5,7 @@
  * lie apart decides, nothing else does. The rate of false alarms holds for the whole answer: it is divided among the
  * measures, windows and ranks. A difference must also persist: be there, with its sign and half of
  * its size, in three quarters of the pieces that the window is cut into, and be worth a line (the floor in measures.def).
+ * Among few ranks the pieces are what decides (windows.c), and the rate does not hold.
  */
 #ifndef GMT_ANALYZER_FLEET_DETECT_H
 #define GMT_ANALYZER_FLEET_DETECT_H
@@ -22,7 +23,7 @@
 struct gmt_fleet_difference {
     enum gmt_fleet_measure measure;
     double value,
-        middle; /* of the rank; of the fleet's median rank. LEAK: growth per step. NAN: none */
+        middle; /* of the rank; of the fleet's median rank, of few ranks: of the others. LEAK: growth per step. NAN: none */
     double by;  /* how far the rank lies from the median of the ranks, median over the steps */
     double score,
         limit; /* distance in standard deviations of the others; from where on it is odd */
