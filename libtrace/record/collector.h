@@ -63,13 +63,13 @@ struct gmt_collector_config {
 /* Per kernel class state that the collector keeps; allocated zeroed by the caller, who looks the
  * class up anyway, and never freed. */
 struct gmt_collector_class {
-    uint32_t id;                          /* gmt_kernel_class.id */
-    uint32_t kernel;                      /* gmt_kernel.id */
-    const char *kernel_name;              /* mangled; lives as long as the process */
+    uint32_t id;             /* gmt_kernel_class.id */
+    uint32_t kernel;         /* gmt_kernel.id */
+    const char *kernel_name; /* mangled; lives as long as the process */
     uint32_t grid[3], block[3];
-    struct gmt_device_time *device_time;  /* of its launches; set by the collector, NULL: none */
-    struct gmt_collector_class *next;     /* the collector's list of known classes */
-    _Atomic uint64_t cost_ns[GMT_GROUPS]; /* what measuring a launch cost last */
+    struct gmt_device_time *_Atomic device_time; /* set by the collector, NULL: none */
+    struct gmt_collector_class *next;            /* the collector's list of known classes */
+    _Atomic uint64_t cost_ns[GMT_GROUPS];        /* what measuring a launch cost last */
     _Atomic uint64_t range_ns; /* a hardware range, when the device was idle; 0 = none yet */
     _Atomic uint64_t retry_ns; /* the budget forbids measuring it until then */
     _Atomic uint64_t launches; /* seen so far */

@@ -20,14 +20,14 @@ static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_colle
 
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
-    uint64_t recorded_ns = gmt_device_time_mean_ns(cls->device_time);
+    uint64_t recorded_ns = gmt_device_time_mean_ns(atomic_load(&cls->device_time));
     return recorded_ns != 0 ? recorded_ns : by_range_ns(s, cls);
 }
 
 uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
                                       const struct gmt_collector_class *cls)
 {
-    uint64_t recorded_ns = gmt_device_time_mean_ns(cls->device_time);
+    uint64_t recorded_ns = gmt_device_time_mean_ns(atomic_load(&cls->device_time));
     uint64_t range_ns = by_range_ns(s, cls);
     return recorded_ns != 0            ? recorded_ns
            : range_ns > RANGE_NOISE_NS ? range_ns - RANGE_NOISE_NS

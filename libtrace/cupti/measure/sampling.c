@@ -163,7 +163,7 @@ void gmt_sampling_list(struct gmt_sampling *s, struct gmt_collector_class *cls)
     }
     atomic_fetch_add(&s->class_count, 1);
     atomic_fetch_add(&s->once_count, 1);
-    cls->device_time = gmt_device_time_of(cls->kernel_name, cls->grid, cls->block);
+    atomic_store(&cls->device_time, gmt_device_time_of(cls->kernel_name, cls->grid, cls->block));
     cls->next = atomic_load(&s->classes);
     while (!atomic_compare_exchange_weak(&s->classes, &cls->next, cls)) {
     }
