@@ -366,7 +366,7 @@ static const char *below_floor(const struct gmt_analysis *analysis,
 
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
-    struct gmt_finding *slot = finding == NULL
+    struct gmt_finding *slot = finding == NULL || finding->where.communicates
                                    ? NULL
                                    : GMT_PUSH(analysis->report->arena, analysis->pending,
                                               analysis->pending_count);

@@ -94,7 +94,10 @@ void gmt_finding_judge_part(struct gmt_analysis *analysis, struct gmt_finding *f
 /* True, and too small to matter: a note for its size alone. A reason that stands already stays. */
 void gmt_finding_note_small(struct gmt_finding *finding, const char *why);
 
-/* The one way out of a rule. */
+/*
+ * The one way out of a rule. Nothing goes out that is about a kernel which communicates: it waits for its peers, so neither
+ * its time nor its launch says how it uses the device. The report says so once (gaps.c).
+ */
 void gmt_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding);
 
 /*

@@ -240,6 +240,7 @@ struct gmt_where gmt_where_of_class(struct gmt_analysis *analysis, const struct 
         where.label = name;
     }
     where.kernel = name;
+    where.communicates = class->communicates;
     gmt_kernel_origin_say(analysis, class, &where);
     if (class->in_graphs > 0) {
         where.graph = launched_by(analysis, class);

@@ -145,9 +145,8 @@ static void on_copy(struct event_walk *walk, size_t index)
 
 bool gmt_class_is_open_ended(const struct gmt_timeline *tl, int32_t class_index)
 {
-    const char *name = class_index >= 0 ? tl->classes[class_index].signature : NULL;
-
-    return name == NULL || strstr(name, "nccl") != NULL || strstr(name, "nvshmem") != NULL;
+    return class_index < 0 || tl->classes[class_index].signature == NULL ||
+           tl->classes[class_index].communicates;
 }
 
 static void on_launch(struct event_walk *walk, size_t index)

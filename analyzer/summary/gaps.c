@@ -77,6 +77,43 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
                 gmt_gaps_remedy_unmeasured(why));
 }
 
+/* What kernels do that wait for their peers is the matter of all ranks together. */
+static void add_communicating(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    size_t classes = 0;
+    double time_ns = 0;
+    const struct gmt_tl_class *longest = NULL;
+    char text[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; i < tl->class_count; i++) {
+        const struct gmt_tl_class *class = &tl->classes[i];
+
+        if (!class->communicates) {
+            continue;
+        }
+        classes++;
+        time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
+        if (longest == NULL || class->total_ns > longest->total_ns) {
+            longest = class;
+        }
+    }
+    if (longest == NULL) {
+        return;
+    }
+    const char *name = longest->name != NULL ? longest->name : "unnamed";
+    gmt_gap_add(
+        report, "communication",
+        gmt_arena_text(
+            report->arena,
+            "no rule judges %zu kernel class%s%s, as %s for kernels of other "
+            "ranks or devices: %s%s",
+            classes, classes == 1 ? "" : "es",
+            time_ns > 0 ? gmt_arena_text(report->arena, " (%s)", gmt_format_ns(text, time_ns)) : "",
+            classes == 1 ? "it waits" : "they wait", classes > 1 ? "the longest is " : "",
+            gmt_short_kernel_name(report->arena, name)),
+        "gmanalyze fleet on the traces of all ranks shows which of them is waited for");
+}
+
 /* Also where nothing was measured in the end. */
 static bool counters_were_on(const struct gmt_timeline *tl)
 {
@@ -335,6 +372,7 @@ void gmt_gaps_fill(const struct gmt_timeline *tl, const struct gmt_model *model,
             NULL);
     }
     add_unmeasured(tl, report);
+    add_communicating(tl, report);
     add_uncounted(tl, report);
     add_graph_kernels(tl, report);
     add_graph_copies(tl, report);

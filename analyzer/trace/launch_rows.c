@@ -150,12 +150,20 @@ static bool copy_between(const struct gmt_timeline *tl, int64_t from, int64_t to
     return first < tl->copy_count && tl->copies[first].call.begin_ns < to;
 }
 
+/* On either side of a kernel that waits for its peers nothing can be fused, put beside it or into one launch with it. */
+static bool communicates(const struct gmt_timeline *tl, const struct gmt_tl_launch *launch)
+{
+    return launch->class_index >= 0 && (size_t)launch->class_index < tl->class_count &&
+           tl->classes[launch->class_index].communicates;
+}
+
 static bool find_follows(const struct gmt_launch_rows *rows, size_t i, size_t *near)
 {
     const struct gmt_tl_launch *a = gmt_launch_rows_at(rows, i - 1),
                                *b = gmt_launch_rows_at(rows, i);
 
     if (a->call.stream != b->call.stream || a->class_index < 0 || b->class_index < 0 ||
+        communicates(rows->timeline, a) || communicates(rows->timeline, b) ||
         copy_between(rows->timeline, a->call.begin_ns, b->call.begin_ns, near) ||
         gmt_unseen_between(rows->timeline->unseen, a->call.begin_ns, b->call.begin_ns)) {
         return false;

@@ -98,6 +98,7 @@ struct gmt_tl_class {
     char *name;
     /* The name as the trace has it, to reason with; a redacted report never shows it. */
     char *signature;
+    bool communicates; /* waits for kernels elsewhere (libtrace/record/communication.h) */
     int64_t registers; /* per thread; 0: unknown */
     int64_t static_shared_bytes, dynamic_shared_bytes, local_bytes;
     int64_t max_threads_per_block;                /* as compiled for; 0: unknown */

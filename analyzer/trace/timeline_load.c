@@ -8,6 +8,7 @@
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/timeline.h"
 #include "libtrace/record/checked.h"
+#include "libtrace/record/communication.h"
 #include "libtrace/store/db/guard.h"
 
 /* Columns 0..7 of every query for calls. */
@@ -249,6 +250,7 @@ static int load_classes(struct gmt_timeline *tl)
         class->id = gmt_query_id(&query, 0);
         class->name = gmt_query_text(&query, 1, &tl->strings);
         class->signature = gmt_query_text(&query, 18, &tl->strings);
+        class->communicates = class->signature != NULL && gmt_kernel_communicates(class->signature);
         class->registers = gmt_query_count(&query, 2);
         class->static_shared_bytes = gmt_query_count(&query, 3);
         class->dynamic_shared_bytes = gmt_query_count(&query, 4);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "libtrace/record/communication.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
@@ -93,23 +94,6 @@ static int32_t attribute(CUfunction function, CUfunction_attribute name)
                : -1;
 }
 
-/* Kernels that wait for kernels elsewhere: a measured launch would wait for ever. Some get the addresses of what they wait for
- * in tables, where no argument shows them. */
-static bool is_communication(const char *name)
-{
-    static const char *const marks[] = {
-        "nccl",          "nvshmem",    "rccl",           "deep_ep",
-        "all_reduce",    "allreduce",  "all_gather",     "allgather",
-        "alltoall",      "all_to_all", "reduce_scatter", "symm_mem",
-        "symmetric_mem", "multimem",   "mscclpp",        "cross_device_reduce"};
-    for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
-        if (strstr(name, marks[i]) != NULL) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void describe_parameters(struct gmt_kernel_info *info)
 {
     struct gmt_parameter list[MAX_PARAMETERS];
@@ -184,7 +168,7 @@ static struct gmt_kernel_info *describe(CUfunction handle, uint32_t id)
         free(info);
         return NULL;
     }
-    info->never_measure = is_communication(info->name);
+    info->never_measure = gmt_kernel_communicates(info->name);
     describe_parameters(info);
     info->registers = attribute(info->function, CU_FUNC_ATTRIBUTE_NUM_REGS);
     CUfunction f = info->function;

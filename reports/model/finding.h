@@ -45,6 +45,7 @@ struct gmt_where {
     const char *title;  /* of the kernel, as reports show it; NULL: its name                     */
     const char *origin; /* the library that made the kernel, "cublas"; NULL: the program did  */
     const char *origin_by; /* what says so: "module", "function", "name"; NULL: likewise */
+    bool communicates;     /* the kernel waits for kernels elsewhere: no rule judges it */
     const struct gmt_report_frame *stack;
     size_t stack_depth;
     const char

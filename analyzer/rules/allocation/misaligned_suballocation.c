@@ -72,7 +72,8 @@ static void mark_classes(const struct gmt_timeline *tl, const struct pointer *po
     }
     while (rc == 0 && gmt_query_next(&query)) {
         for (size_t i = 0; i < tl->class_count; i++) {
-            marked[i] |= tl->classes[i].id == gmt_query_int(&query, 0);
+            marked[i] |= tl->classes[i].id == gmt_query_int(&query, 0) &&
+                         !tl->classes[i].communicates;
         }
     }
     gmt_query_close(&query, rc);
