@@ -121,6 +121,27 @@ static bool is_upload_of_batches(const struct gmt_advice *advice)
            (strcmp(advice->rule, "GM102") == 0 || strcmp(advice->rule, "GM103") == 0);
 }
 
+/* About the code of a kernel that is not known, by a call that was made for it. */
+static void note_library_call(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                              const struct gmt_where *where)
+{
+    enum gmt_origin origin = gmt_made_by_stack(where->stack, where->stack_depth, "", 0).origin;
+
+    if (origin != GMT_ORIGIN_USER) {
+        finding->note_why = gmt_text(
+            analysis, "a call of %s: what it asks for is not the program's to change",
+            gmt_origin_label(origin));
+    }
+}
+
+static void note_library_kernel(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                                const struct gmt_where *where)
+{
+    finding->note_why = gmt_text(
+        analysis, "a kernel of %s: its code and how it is launched are not the program's to change",
+        gmt_origin_label_of(where->origin));
+}
+
 static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
                    const struct gmt_where *where, const char *name)
 {
@@ -146,11 +167,10 @@ static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
     } else if (framework == GMT_FRAMEWORK_PYTORCH && strcmp(finding->rule, "GM111") == 0 &&
                finding->note_why == NULL) {
         finding->note_why = "operations of PyTorch on the GPU take no tensor in memory of the host";
+    } else if (code && where->kernel == NULL && finding->note_why == NULL) {
+        note_library_call(analysis, finding, where);
     } else if (library && code && finding->note_why == NULL) {
-        finding->note_why = gmt_text(
-            analysis,
-            "a kernel of %s: its code and how it is launched are not the program's to change",
-            gmt_origin_label_of(where->origin));
+        note_library_kernel(analysis, finding, where);
     }
 }
 
@@ -167,4 +187,15 @@ void gmt_finding_advise_as(struct gmt_analysis *analysis, struct gmt_finding *fi
 {
     advise(analysis, finding, where, name);
     finding->advised = true;
+}
+
+void gmt_finding_advise_both(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                             const struct gmt_where *first)
+{
+    enum gmt_framework framework = gmt_framework_on_stack(first->stack, first->stack_depth);
+
+    if (first->origin != NULL && finding->note_why == NULL &&
+        gmt_advice_find(finding->rule, framework, first) == NULL) {
+        note_library_kernel(analysis, finding, first);
+    }
 }

@@ -16,6 +16,13 @@ void gmt_finding_advise(struct gmt_analysis *analysis, struct gmt_finding *findi
 void gmt_finding_advise_as(struct gmt_analysis *analysis, struct gmt_finding *finding,
                            const struct gmt_where *where, const char *name);
 
+/*
+ * Of two kernels, of which the finding is about the second and `first` is the other's place: where that one is a library's,
+ * and no advice fits it either, it becomes a note.
+ */
+void gmt_finding_advise_both(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                             const struct gmt_where *first);
+
 /* Such names. */
 #define GMT_ADVICE_HOST_CODE "GM512 host code"
 #define GMT_ADVICE_GROWTH "GM204 growth"

@@ -82,6 +82,17 @@
     "    graph = stream.end_capture()\n" \
     "for _ in range(n):\n" \
     "    graph.launch(stream)"
+#define CUPY_FUSE_FIX \
+    "Write both steps as one function under cupy.fuse, or as one cupy.ElementwiseKernel: the " \
+    "value between them then stays in a register."
+#define CUPY_FUSE_SKETCH \
+    "@cupy.fuse()\n" \
+    "def both(x, y):\n" \
+    "    return second(first(x), y)   # element-wise operations: one kernel"
+#define TORCH_FUSE_FIX \
+    "Compile the function that has both operations with torch.compile: it makes one kernel of " \
+    "element-wise operations that follow each other."
+#define TORCH_FUSE_SKETCH "step = torch.compile(step)"
 #define CUPY_PINNED_FIX \
     "Keep the host array in page-locked memory, made once with cupyx.empty_pinned, and copy on a " \
     "stream of its own."
@@ -217,6 +228,9 @@ static const struct gmt_advice rows[] = {
      "    next = std::async(std::launch::async, prepare, i + 1);   // beside the step\n"
      "    step(now);\n"
      "}"},
+    /* Element-wise operations: both kernels have to be (gmt_finding_advise_both). */
+    {"GM509", TORCH, false, NULL, "elementwise_kernel", TORCH_FUSE_FIX, TORCH_FUSE_SKETCH},
+    {"GM509", CUPY, false, NULL, "cupy_", CUPY_FUSE_FIX, CUPY_FUSE_SKETCH},
     /* Kernels of libraries whose accesses follow from the layout of the user's tensors. */
     {NULL, TORCH, false, NULL, "nchwToNhwc", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},
     {NULL, TORCH, false, NULL, "nhwcToNchw", TORCH_LAYOUT_FIX, TORCH_LAYOUT_SKETCH},

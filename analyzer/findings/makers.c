@@ -202,14 +202,6 @@ static enum gmt_origin origin_of_template(const char *name, enum gmt_origin othe
 
 /* ---- stacks -------------------------------------------------------------------------------------- */
 
-/* In a source file that no package brought: libraries are shipped without lines, and their authors have both. */
-static bool has_own_line(const struct gmt_report_frame *frame)
-{
-    struct gmt_report_frame source = {.file = frame->file};
-
-    return frame->line > 0 && gmt_frame_is_own(&source);
-}
-
 /* Of CUDA and gmtrace: on every stack. */
 static bool is_beneath(const struct gmt_report_frame *frame)
 {
@@ -240,6 +232,19 @@ bool gmt_module_is_installed(const char *path)
         }
     }
     return false;
+}
+
+/*
+ * In a source file that no package brought: whoever has lines has the code. Of a known library that is installed they are its
+ * makers': NCCL, CuPy and some builds of PyTorch are shipped with them.
+ */
+static bool has_own_line(const struct gmt_report_frame *frame)
+{
+    struct gmt_report_frame source = {.file = frame->file};
+
+    return frame->line > 0 && gmt_frame_is_own(&source) &&
+           (gmt_origin_of_module(frame->module) == GMT_ORIGIN_USER ||
+            !gmt_module_is_installed(frame->module));
 }
 
 static struct gmt_made_by made(enum gmt_origin origin, enum gmt_origin_by by)

@@ -175,6 +175,27 @@ Test(origins, a_package_with_lines_is_the_users)
                   NULL, NULL);
 }
 
+/* Some libraries are shipped with lines, of files that are on no machine of the user's. */
+Test(origins, an_installed_library_with_lines_is_its_makers)
+{
+#define LINE(file) \
+    "INSERT INTO string VALUES (89, '" file \
+    "'); UPDATE frame SET file_id = 89, line = 7 WHERE id " \
+    "= 81;"
+#define NCCL_LIBRARY "/venv/lib/python3.12/site-packages/nvidia/nccl/lib/libnccl.so.2"
+    expect_origin(PYTHON(NCCL_LIBRARY, "'launch()'") LINE("/dvs/p4/src/enqueue.cc"), "nccl",
+                  "module");
+    expect_origin(PYTHON(CUPY, "'launch()'") LINE("cupy_backends/cuda/api/driver.cpp")
+                      NAME("cupy_add__float32_float32_float32"),
+                  "cupy", "module");
+    expect_origin(PYTHON(TORCH, "'launch()'") LINE("/opt/pytorch/aten/src/Reduce.cu"), "pytorch",
+                  "module");
+    /* One that somebody builds lies elsewhere. */
+    expect_origin(PYTHON("/home/me/pytorch/build/lib/libtorch_cuda.so", "'launch()'")
+                      LINE("/home/me/pytorch/aten/src/Reduce.cu"),
+                  NULL, NULL);
+}
+
 /* Without stacks a namespace counts where that library is in the process. */
 Test(origins, without_stacks_names_decide_if_their_library_is_there)
 {
@@ -209,6 +230,66 @@ Test(origins, layout_is_what_the_user_can_change)
     f = only(&fixture, "GM301", PYTHON(TORCH, "NULL") NAME("void at::native::x_kernel<int>(int)"),
              true);
     cr_expect_not_null(strstr(f->note_why, "a kernel of PyTorch"), "%s", f->note_why);
+    gmt_fixture_free(&fixture);
+}
+
+/* Element-wise operations of a framework can be fused if both are such. */
+Test(origins, operations_that_follow_each_other_are_fused_in_the_frameworks_words)
+{
+#define NAMES(first, second) \
+    "UPDATE kernel SET name = CASE id WHEN 1 THEN '" first "' ELSE '" second "' END;"
+#define ELEMENTS(f) "void at::native::vectorized_elementwise_kernel<4, at::native::" f ">(int)"
+    static const struct {
+        const char *sql, *fix, *note;
+    } cases[] = {
+        {PYTHON(CUPY, "NULL") NAMES("cupy_add__float32", "cupy_sqrt__float32"), "cupy.fuse", NULL},
+        {PYTHON(CUPY, "NULL") NAMES("void cub::DeviceScanKernel<int>(int*)", "cupy_sqrt__float32"),
+         NULL, "Thrust or CUB"},
+        {PYTHON(TORCH, "NULL") NAMES(ELEMENTS("Add"), ELEMENTS("Mul")), "torch.compile", NULL},
+        {PYTHON(TORCH, "NULL") NAMES("ampere_sgemm_128x64_nn", ELEMENTS("Mul")), NULL, "cuBLAS"},
+        {PYTHON(TORCH, "NULL") NAMES(ELEMENTS("Add"), "ampere_sgemm_128x64_nn"), NULL, "cuBLAS"},
+        {"SELECT 1", "in one kernel", NULL},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+        const struct gmt_finding *f = only(&fixture, "GM509", cases[i].sql, cases[i].note != NULL);
+
+        if (cases[i].note != NULL) {
+            cr_expect_not_null(strstr(f->note_why, cases[i].note), "%zu: %s", i, f->note_why);
+        } else {
+            cr_expect_not_null(strstr(f->fix, cases[i].fix), "%zu: %s", i, f->fix);
+        }
+        gmt_fixture_free(&fixture);
+    }
+}
+
+/* An allocator that aligns what it hands out: whoever asked for a part of an array has it so. */
+Test(origins, a_view_into_a_frameworks_memory_is_a_note)
+{
+#define ITS_MEMORY "UPDATE allocation SET stack_id = 80;"
+    struct gmt_fixture fixture;
+    const struct gmt_finding *f = only(&fixture, "GM202", PYTHON(TORCH, "NULL") ITS_MEMORY, true);
+
+    cr_expect_not_null(strstr(f->note_why, "a framework's allocator"), "%s", f->note_why);
+    gmt_fixture_free(&fixture);
+    /* Memory of the program's own, packed by it. */
+    (void)only(&fixture, "GM202", PYTHON("/home/me/ops.so", "NULL") ITS_MEMORY, false);
+    gmt_fixture_free(&fixture);
+    (void)only(&fixture, "GM202", PYTHON(TORCH, "NULL"), false);
+    gmt_fixture_free(&fixture);
+}
+
+/* Which kernel uses what a library asks for may not be known: it is the library's affair all the same. */
+Test(origins, what_a_library_encodes_is_a_note)
+{
+#define ITS_CALLS "UPDATE api_call SET stack_id = 80;"
+    struct gmt_fixture fixture;
+    const struct gmt_finding *f = only(&fixture, "GM405", PYTHON(JAX, "NULL") ITS_CALLS, true);
+
+    cr_expect_not_null(strstr(f->note_why, "a call of XLA"), "%s", f->note_why);
+    gmt_fixture_free(&fixture);
+    (void)only(&fixture, "GM405", PYTHON("/home/me/ops.so", "NULL") ITS_CALLS, false);
     gmt_fixture_free(&fixture);
 }
 

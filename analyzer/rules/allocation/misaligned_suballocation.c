@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyzer/base/thresholds.h"
+#include "analyzer/findings/makers.h"
 #include "analyzer/findings/rule.h"
 #include "analyzer/price/price.h"
 #include "analyzer/trace/query.h"
@@ -130,6 +131,15 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
     }
 }
 
+/* PyTorch, CuPy and JAX hand out aligned parts of what they allocate, however few of them kernels got. */
+static bool is_frameworks(struct gmt_analysis *analysis, const struct gmt_tl_allocation *allocation)
+{
+    struct gmt_where where = gmt_where_of_call(analysis, &allocation->call);
+    enum gmt_framework framework = gmt_framework_of_call(where.stack, where.stack_depth);
+
+    return framework != GMT_FRAMEWORK_NONE && framework != GMT_FRAMEWORK_PYTHON;
+}
+
 static void report_pointer(struct gmt_analysis *analysis, const struct pointer *pointer,
                            const struct gmt_tl_allocation *allocation, bool *marked)
 {
@@ -182,6 +192,10 @@ static void report_pointer(struct gmt_analysis *analysis, const struct pointer *
     } else if (gmt_memory_is_segment(analysis->memory, pointer->allocation_id)) {
         finding->note_why = "a segment of the program's own allocator, which aligns its blocks: "
                             "the pointer points into an array";
+    } else if (is_frameworks(analysis, allocation)) {
+        finding->note_why =
+            "memory of a framework's allocator, which aligns its blocks: the pointer "
+            "points into an array";
     }
     /* Wrong alignment is worth fixing before someone reads a float4 through it. */
     finding->severity = GMT_SEVERITY_LOW;

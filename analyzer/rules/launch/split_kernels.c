@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyzer/base/thresholds.h"
+#include "analyzer/findings/advice.h"
 #include "analyzer/price/price_launch.h"
 #include "analyzer/rules/common/launch_finding.h"
 #include "analyzer/trace/launch_rows.h"
@@ -159,6 +160,8 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
                    "register.";
     finding->sketch = "out[i] = second(first(in[i]));   /* no array in between */";
     price(analysis, finding, share, sum->total_ns);
+    struct gmt_where first = gmt_where_of_class(analysis, sum->first);
+    gmt_finding_advise_both(analysis, finding, &first);
     gmt_finding_note_small(finding, moves_little(sum, share, analysis->timeline->simulated));
     gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes(analysis->timeline));
     gmt_finding_emit(analysis, finding);
