@@ -295,8 +295,9 @@ static enum gmt_severity severity_of(const struct gmt_analysis *analysis,
     if (isnan(share)) {
         return severity_unpriced(analysis, finding);
     }
-    /* A guess stops nobody, and neither does what no device has shown. */
-    if (share >= GMT_SHARE_HIGH && !finding->guess && !analysis->timeline->simulated) {
+    /* A guess stops nobody, and neither does what depends on the unseen, or what no device has shown. */
+    if (share >= GMT_SHARE_HIGH && !finding->guess && !finding->conditional &&
+        !analysis->timeline->simulated) {
         return GMT_SEVERITY_HIGH;
     }
     return share >= GMT_SHARE_MEDIUM ? GMT_SEVERITY_MEDIUM : GMT_SEVERITY_LOW;

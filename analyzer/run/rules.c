@@ -25,6 +25,7 @@
     X(gmt_rule_host_step) \
     X(gmt_rule_pitch_ignored) \
     X(gmt_rule_redundant_download) \
+    X(gmt_rule_needless_wait) \
     X(gmt_rule_allocation_churn) \
     X(gmt_rule_misaligned_suballocation) \
     X(gmt_rule_unpitched_2d) \

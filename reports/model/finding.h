@@ -193,8 +193,10 @@ struct gmt_finding {
     char fingerprint_v1[17]; /* as it was before: numbered within a function                 */
     bool modelled;           /* its times are of no device that ran it (gmt_report.modelled)     */
     bool guess;              /* of a saving: nothing shows that there is work for the repair     */
-    bool advised;            /* the fix is for this case of the rule, and stays                  */
-    bool small; /* a note for its size alone: to comparisons and gates it is as if nothing
+    bool
+        conditional; /* it holds only if what the trace cannot show is so: never of high severity */
+    bool advised;    /* the fix is for this case of the rule, and stays                  */
+    bool small;      /* a note for its size alone: to comparisons and gates it is as if nothing
                              was seen */
 };
 

@@ -30,6 +30,7 @@ static const struct {
     {"GM115", "", {"4194304", ""}},
     {"GM116", "", {"4004, 512,", "pitch is 4096"}},
     {"GM117", "", {"cudaMemcpy(host, device, 16777216,", "10 times"}},
+    {"GM118", "", {"work<<<", "19 times"}},
     {"GM201", "", {"cudaMallocAsync(&p, 1048576", ""}},
     {"GM202", "", {"4 -> 256", ""}},
     {"GM203", "", {"cudaMallocPitch(&base, &pitch, 4004, 65536)", ""}},

@@ -7,6 +7,7 @@
  * flag: whether anything changed is read back after every step, or after every thirty-second.
  * inputs: coefficients that no kernel writes come back to the host after every step.
  * boundary: the host sets the ends of the rows between two kernels, or a kernel does.
+ * waits: the host waits for the device after every step, of which it needs nothing.
  */
 
 #include "twin.cuh"
@@ -266,6 +267,41 @@ static void boundary_good(twin_run *run)
     boundary(run, false);
 }
 
+/* ---- waits: the host waits for the device after every step, of which it needs nothing, or once in the end ---- */
+
+static void smooth(twin_run *run, bool waits)
+{
+    float *host, *next;
+
+    CHECK(cudaMallocHost(&host, run->bytes));
+    float *field = field_of(run, host, 10);
+    CHECK(cudaFreeHost(host));
+    CHECK(cudaMalloc(&next, run->bytes));
+    twin_start(run);
+    for (int step = 0; step < run->steps; step++) {
+        k_scale<<<twin_grid(run->words, BLOCK), BLOCK>>>(next, field, run->words);
+        float *swapped = field;
+        field = next;
+        next = swapped;
+        if (waits)
+            CHECK(cudaDeviceSynchronize()); // GM118
+    }
+    twin_stop(run);
+    twin_sum_device(run, field, run->words);
+    CHECK(cudaFree(next));
+    CHECK(cudaFree(field));
+}
+
+static void waits_bad(twin_run *run)
+{
+    smooth(run, true);
+}
+
+static void waits_good(twin_run *run)
+{
+    smooth(run, false);
+}
+
 int main(int argc, char **argv)
 {
     static const twin_row rows[] = {
@@ -274,6 +310,7 @@ int main(int argc, char **argv)
         {"relay", relay_bad, relay_good, 60, 16384, 1},
         {"flag", flag_bad, flag_good, 1000, 32768, 1},
         {"boundary", boundary_bad, boundary_good, 60, 16384, 1},
+        {"waits", waits_bad, waits_good, 2000, 4096, 1},
     };
 
     return twin_main(argc, argv, rows, sizeof rows / sizeof *rows);
