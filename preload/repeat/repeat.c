@@ -10,6 +10,7 @@
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"
+#include "preload/repeat/launch_time.h"
 #include "preload/repeat/reach.h"
 #include "preload/repeat/scan.h"
 #include "preload/repeat/snapshot.h"
@@ -258,7 +259,9 @@ static bool first_execution(const struct gmt_repeat *repeat, struct gmt_hook_cal
         return false;
     }
     /* An error of the kernel is the program's to find, where it would have found it. */
-    *ns = is_over(repeat->launch, began_ns, true) ? gmt_clock_monotonic_ns() - began_ns : 0;
+    *ns = is_over(repeat->launch, began_ns, true)
+              ? gmt_launch_time_of_kernel_ns(gmt_clock_monotonic_ns() - began_ns)
+              : 0;
     return true;
 }
 

@@ -171,3 +171,40 @@ Test(sampling_repeats, what_is_never_measured_is_never_repeated)
     gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
     cr_expect_eq(repeats(0, 0), 0u);
 }
+
+/* As the first kernels of a framework: getting ready takes longer than they are worth. */
+Test(sampling_repeats, nobody_gets_ready_where_kernels_turn_out_to_be_short)
+{
+    struct gmt_collector_class all[64] = {0};
+    begin(1000 * MS, false);
+    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
+    unsigned ready = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        all[i].kernel_name = "kernel";
+        all[i].grid[0] = i + 1;
+        (void)gmt_sampling_want(&sampling, &all[i]);
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        if (gmt_sampling_repeats(&sampling, &all[i], 0, 0, now_ns) != 0) {
+            ready++;
+            atomic_store(&sampling.spent_ns, 600 * MS); /* what is not for once is not to be had */
+            cr_assert_eq(gmt_sampling_repeats(&sampling, &all[i], 2 * US, MS, now_ns), 0u);
+        }
+    }
+    cr_expect_eq(ready, 5, "%u got ready", ready);
+}
+
+Test(sampling_repeats, long_kernels_let_others_get_ready)
+{
+    struct gmt_collector_class all[64] = {0};
+    begin(1000 * MS, false);
+    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
+    atomic_store(&sampling.spent_ns, 600 * MS);
+    for (unsigned i = 0; i < 40; i++) {
+        all[i].kernel_name = "kernel";
+        all[i].grid[0] = i + 1;
+        (void)gmt_sampling_want(&sampling, &all[i]);
+        uint64_t now_ns = gmt_clock_monotonic_ns();
+        cr_assert_neq(gmt_sampling_repeats(&sampling, &all[i], 0, 0, now_ns), 0u, "%u", i);
+        (void)gmt_sampling_repeats(&sampling, &all[i], i % 2 == 0 ? 500 * US : 2 * US, MS, now_ns);
+    }
+}

@@ -32,6 +32,7 @@ static const struct {
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
 #define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
+#define MOST_SHORT 4u /* launches more that got ready in vain than such that were repeated */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -271,30 +272,46 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
            (session ? s->session_cost_ns : 0);
 }
 
-uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
+/* Getting ready takes some ms, and shows whether the kernel runs long enough to be repeated: where most do not, it is not done
+ * for the next one either. `kernel_ns`: of one that got ready. */
+static bool is_in_vain(const struct gmt_sampling *s)
+{
+    return atomic_load(&s->short_ones) > MOST_SHORT + atomic_load(&s->long_ones);
+}
+
+static void note_readied(struct gmt_sampling *s, const struct gmt_collector_class *cls,
+                         bool is_repeated)
+{
+    if (!is_repeated) {
+        atomic_fetch_add(&s->short_ones, 1);
+    } else if (gmt_sampling_count(cls, GMT_GROUP_HARDWARE) == 0) {
+        atomic_fetch_add(&s->long_ones, 1);
+    }
+}
+
+uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns)
 {
     enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
     bool first = atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1;
-    if (group == GMT_GROUP_NONE || ((!first || s->only_counts) && !s->repeat_always)) {
+    if (group == GMT_GROUP_NONE || ((!first || s->only_counts) && !s->repeat_always) ||
+        (kernel_ns == 0 && !s->repeat_always && is_in_vain(s))) {
         return 0;
     }
     uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);
     if (kernel_ns == 0) { /* nothing is known: at least one execution for each kind */
         cost_ns += execution_ns(s, GMT_GROUP_SASS, 0);
     }
-    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
-    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
-    needed_ns += s->repeat_always || is_probably_launched_once(s, cls, kernel_ns)
-                     ? 0
-                     : 2 * reserve_ns(s);
-    if (needed_ns > allowed_ns && kernel_ns != 0) {
+    bool once = s->repeat_always || is_probably_launched_once(s, cls, kernel_ns);
+    uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns + (once ? 0 : 2 * reserve_ns(s));
+    bool fits = needed_ns <= gmt_sampling_allowance_ns(s, now_ns);
+    if (kernel_ns != 0) {
+        note_readied(s, cls, fits || once);
+    }
+    if (!fits && kernel_ns != 0) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
     }
-    if (needed_ns > allowed_ns) {
-        return 0;
-    }
-    return cost_ns;
+    return fits ? cost_ns : 0;
 }
 
 void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)

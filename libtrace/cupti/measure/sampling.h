@@ -69,8 +69,10 @@ struct gmt_sampling {
     const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
     _Atomic unsigned once_count; /* of the classes: launched once so far */
-    double total_ns;             /* device time of all classes, about, ... */
-    uint64_t total_at_ns;        /* ... at that time */
+    _Atomic unsigned short_ones,
+        long_ones;        /* that got ready to be repeated, and were not, or were */
+    double total_ns;      /* device time of all classes, about, ... */
+    uint64_t total_at_ns; /* ... at that time */
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
@@ -173,7 +175,7 @@ enum gmt_counter_group gmt_sampling_first_lacked(const struct gmt_sampling *s,
 /* Is a launch of `cls` to be repeated (gmt_collector_ops.repeats)? Only the first one is: a class that is launched again
  * gets its samples from launches of their own. Where only counts are wanted the program's own execution gives them. Returns the expected cost, ns, or 0; where the budget says no after the first
  * execution, that is noted as the reason. */
-uint64_t gmt_sampling_repeats(const struct gmt_sampling *s, struct gmt_collector_class *cls,
+uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns);
 
 /* A session for `group` runs: it is the phase from now on. */
