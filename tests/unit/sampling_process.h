@@ -34,7 +34,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
 static struct gmt_sampling sampling;
 static struct gmt_collector_class classes[CLASSES];
 static uint64_t kernel_ns[CLASSES];
-static double device_ns[CLASSES]; /* taken so far */
+static double device_ns[CLASSES];  /* taken so far */
 static unsigned recorded[CLASSES]; /* launches whose records have not come yet */
 static uint64_t records_at_ns;     /* when they come */
 static unsigned sessions;
