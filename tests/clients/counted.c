@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CLASSES = 60, TIMES = 5, WORDS = 64, MOST_THREADS = 16, ROUND = 12, SECONDS = 4 };
+enum { CLASSES = 60, TIMES = 5, WORDS = 64, MOST_THREADS = 16, ROUND = 12, SECONDS = 8 };
 
 const char *client_program;
 static CUcontext context;
