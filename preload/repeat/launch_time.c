@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 #define FIRST_NS UINT64_C(30000) /* before any launch has shown it */
-#define MOST_NS UINT64_C(100000) /* a launch that takes longer is that of a long kernel */
+#define MOST_NS UINT64_C(60000)  /* a launch that takes longer is that of a longer kernel */
 
 static _Atomic uint64_t least_ns; /* of the launches so far; 0: none */
 

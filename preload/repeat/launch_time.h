@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /* Of `ns`, on a stream that was idle, what is the kernel's own, about, at least 1. To launch and to look takes 10 to 60 us, as the
- * machine is: as long as the shortest launch so far, but what one of a long kernel takes shows nothing. */
+ * machine is: what the shortest launch so far took, but 60 us at most. */
 uint64_t gmt_launch_time_of_kernel_ns(uint64_t ns);
 
 /* For tests: as if there had been no launch. */

@@ -119,6 +119,7 @@ for rank in 3 4 8 9 10 11; do grep -q "rank$rank.db: " out || fail "rank $rank i
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two
 equal "of two" "$odd host True" "$(json "fleet['odd'][0]['rank'] + ' ' + fleet['odd'][0]['cause'] + ' ' + str(fleet['few_ranks'])")"
+equal "of two: no rate of false alarms is known" None "$(json "fleet['false_alarms']")"
 
 expect 0 two
 grep -qx '1 odd rank' out || fail "a rate of false alarms is stated that two ranks do not have"

@@ -16,8 +16,8 @@ Test(launch_time, the_shortest_launch_shows_what_launching_takes)
 Test(launch_time, launches_of_long_kernels_show_nothing)
 {
     cr_expect_eq(gmt_launch_time_of_kernel_ns(3030 * US), 3000 * US);
-    cr_expect_eq(gmt_launch_time_of_kernel_ns(3100 * US), 3000 * US);
-    cr_expect_eq(gmt_launch_time_of_kernel_ns(150 * US), 50 * US);
+    cr_expect_eq(gmt_launch_time_of_kernel_ns(3060 * US), 3000 * US);
+    cr_expect_eq(gmt_launch_time_of_kernel_ns(110 * US), 50 * US);
     cr_expect_eq(gmt_launch_time_of_kernel_ns(20 * US), 1);
     cr_expect_eq(gmt_launch_time_of_kernel_ns(150 * US), 130 * US);
 }

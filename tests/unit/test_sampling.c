@@ -314,7 +314,7 @@ Test(sampling, a_spent_budget_opens_again_as_time_passes)
 /* As gmt_measure_begin asks: whichever launch of many comes when the budget is open again. */
 Test(sampling, a_class_that_was_refused_is_asked_again_at_any_launch)
 {
-    begin(10 * MS, 0.5);
+    begin(10 * MS, 0.01);
     session = GMT_GROUP_HARDWARE;
     gmt_sampling_charge(&sampling, 11 * MS);
     for (unsigned i = 0; i < 100; i++) {

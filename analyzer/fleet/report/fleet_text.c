@@ -282,8 +282,8 @@ static void print_clocks(const struct gmt_fleet_view *view)
         gmt_say(stdout,
                 clocks->ambiguous == 0
                     ? "Clocks: no collectives to compare them by\n"
-                    : "Clocks: not compared: %s collectives are too few that ranks have in common, "
-                      "or would fit as well if a rank had counted otherwise\n",
+                    : "Clocks: not compared: of %s collectives, ranks have too few in common, or "
+                      "their numbers are in doubt\n",
                 gmt_format_count(ambiguous, (double)clocks->ambiguous));
         return;
     }

@@ -32,7 +32,8 @@ static const struct {
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
 #define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
-#define MOST_SHORT 4u /* launches more that got ready in vain than such that were repeated */
+#define AGAIN_EVERY 64u
+#define MOST_VAIN 4u /* launches more that got ready in vain than such that were repeated */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -157,16 +158,20 @@ static bool is_significant(struct gmt_sampling *s, const struct gmt_collector_cl
            own_ns >= LEAST_SHARE * s->total_ns;
 }
 
+static bool is_worth_repeating(const struct gmt_sampling *s, uint64_t kernel_ns)
+{
+    return (double)kernel_ns >= LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
+}
+
 /* At its first launch, in a program most of whose classes were launched once so far, and that are few: one with many is in the
  * first step of a loop, or tries kernels. `kernel_ns`: 0 = not known. */
 static bool is_probably_launched_once(const struct gmt_sampling *s,
                                       const struct gmt_collector_class *cls, uint64_t kernel_ns)
 {
     unsigned others = atomic_load(&s->class_count), once = atomic_load(&s->once_count);
-    double least_ns = LEAST_STAKE * (double)fixed_ns(s, GMT_GROUP_SASS);
     return atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1 && others <= MOST_ONCE &&
            2 * (once - (once != 0)) >= others - (others != 0) &&
-           (kernel_ns == 0 || (double)kernel_ns >= least_ns);
+           (kernel_ns == 0 || is_worth_repeating(s, kernel_ns));
 }
 
 /* Counting a launch is expensive. A quarter of the start allowance is reserved for counting significant classes, which show
@@ -272,20 +277,20 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
            (session ? s->session_cost_ns : 0);
 }
 
-/* Getting ready takes some ms, and shows whether the kernel runs long enough to be repeated: where most do not, it is not done
- * for the next one either. `kernel_ns`: of one that got ready. */
+/* Getting ready takes some ms, and shows whether the launch is repeated: the kernel may be too short, or the budget. Where most
+ * are not, it is not done for the next ones either, but for one class in AGAIN_EVERY. */
 static bool is_in_vain(const struct gmt_sampling *s)
 {
-    return atomic_load(&s->short_ones) > MOST_SHORT + atomic_load(&s->long_ones);
+    return atomic_load(&s->vain_ones) > MOST_VAIN + atomic_load(&s->repeated_ones) &&
+           atomic_load(&s->class_count) % AGAIN_EVERY != 0;
 }
 
-static void note_readied(struct gmt_sampling *s, const struct gmt_collector_class *cls,
-                         bool is_repeated)
+static void note_readied(struct gmt_sampling *s, const struct gmt_collector_class *cls, bool vain)
 {
-    if (!is_repeated) {
-        atomic_fetch_add(&s->short_ones, 1);
+    if (vain) {
+        atomic_fetch_add(&s->vain_ones, 1);
     } else if (gmt_sampling_count(cls, GMT_GROUP_HARDWARE) == 0) {
-        atomic_fetch_add(&s->long_ones, 1);
+        atomic_fetch_add(&s->repeated_ones, 1);
     }
 }
 
@@ -306,7 +311,7 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns + (once ? 0 : 2 * reserve_ns(s));
     bool fits = needed_ns <= gmt_sampling_allowance_ns(s, now_ns);
     if (kernel_ns != 0) {
-        note_readied(s, cls, fits || once);
+        note_readied(s, cls, !fits && !once);
     }
     if (!fits && kernel_ns != 0) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);

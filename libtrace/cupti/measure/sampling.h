@@ -68,11 +68,10 @@ struct gmt_sampling {
     uint64_t start_allowance_ns;
     const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
-    _Atomic unsigned once_count; /* of the classes: launched once so far */
-    _Atomic unsigned short_ones,
-        long_ones;        /* that got ready to be repeated, and were not, or were */
-    double total_ns;      /* device time of all classes, about, ... */
-    uint64_t total_at_ns; /* ... at that time */
+    _Atomic unsigned once_count;               /* of the classes: launched once so far */
+    _Atomic unsigned vain_ones, repeated_ones; /* that got ready to be repeated: in vain, or not */
+    double total_ns;                           /* device time of all classes, about, ... */
+    uint64_t total_at_ns;                      /* ... at that time */
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
