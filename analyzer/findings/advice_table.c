@@ -153,16 +153,17 @@ static const struct gmt_advice rows[] = {
     {"GM118", TORCH, false, NULL, NULL,
      "Leave out torch.cuda.synchronize() here: operations on the GPU keep their order without it, "
      "and .item() and .cpu() wait for what they read. Keep it if a clock of the host measures "
-     "what lies between two of them.",
+     "what lies between two of them, or if the time between two events is read after it.",
      NULL},
     {"GM118", JAX, false, NULL, NULL,
      "Leave out block_until_ready() here: operations keep their order without it, and reading an "
-     "array waits for it. Keep it if a clock of the host measures what lies between two of them.",
+     "array waits for it. Keep it if a clock of the host measures what lies between two of them, "
+     "or if the time between two events is read after it.",
      NULL},
     {"GM118", CUPY, false, NULL, NULL,
      "Leave out synchronize() here: operations of a stream keep their order without it, and "
      "cupy.asnumpy waits for what it reads. Keep it if a clock of the host measures what lies "
-     "between two of them.",
+     "between two of them, or if the time between two events is read after it.",
      NULL},
     {"GM117", TORCH, false, NULL, NULL, "Keep what .cpu() returned and use that again.",
      "host = result.cpu()   # once"},

@@ -15,11 +15,12 @@
 #include "analyzer/trace/unseen.h"
 
 /* What the walk looks at, in the order of time. */
-enum step_kind { STEP_WAIT, STEP_COPY, STEP_LAUNCH, STEP_STOP };
-enum { KIND_BITS = 2 };
+enum step_kind { STEP_WAIT, STEP_COPY, STEP_LAUNCH, STEP_HOST_WORK, STEP_STOP };
+enum { KIND_BITS = 3 };
 
 struct needless_steps {
-    int64_t (*rows)[2]; /* begin, and index << KIND_BITS | kind */
+    int64_t (*rows)
+        [2]; /* begin, and index << KIND_BITS | kind; of work of the host the stream in place of an index */
     size_t count, room;
 };
 
@@ -42,17 +43,25 @@ static int add_step(struct needless_steps *steps, int64_t at_ns, size_t index, e
 
 /* ---- what is loaded ------------------------------------------------------------------------------ */
 
+/* Of launches, or of arguments of these; ascending. */
+struct id_set {
+    int64_t *ids;
+    size_t count;
+};
+
 struct needless_search {
     const struct gmt_timeline *timeline;
     struct gmt_needless_waits *waits;
     bool *of_event, *of_all; /* by index of the wait: for an event; for all streams */
     struct needless_steps steps;
-    int32_t *host_sets; /* sets of arguments with memory of the host among them, ascending */
-    size_t host_set_count;
+    struct id_set host_sets; /* sets of arguments with memory of the host among them */
+    struct id_set
+        host_graphs; /* launches of graphs that may run functions of the host, or copy to it or from it */
     bool has_host_memory;
     struct gmt_cover busy;
     /* The walk: */
     size_t first;        /* the first wait of the stretch */
+    size_t stretch;      /* its number */
     size_t open;         /* one that no launch has followed yet, or NONE */
     int32_t pending;     /* the stream whose results the host may wait for, or one of these: */
     int64_t last_launch; /* begin of the last one; GMT_NO_TIME: none */
@@ -113,7 +122,7 @@ static int load_stops(struct needless_search *search)
         "SELECT begin_ns FROM host_allocation WHERE begin_ns IS NOT NULL",
         "SELECT free_begin_ns FROM host_allocation WHERE free_begin_ns IS NOT NULL",
         "SELECT c.begin_ns FROM api_call c JOIN api a ON a.id = c.api_id WHERE a.family IN "
-        "('module', 'sync', 'alloc')"};
+        "('module', 'alloc') OR (a.family = 'sync' AND c.capturing <> 0)"};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++) {
@@ -128,10 +137,80 @@ static int load_stops(struct needless_search *search)
     return rc;
 }
 
+/* Functions of the host in a stream, and what else lets the host see how far it is. */
+static int load_host_work(struct needless_search *search)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, search->timeline->db,
+                            "SELECT c.begin_ns, c.stream_id FROM api_call c JOIN api a ON a.id = "
+                            "c.api_id WHERE a.family = 'sync' AND c.capturing = 0");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        rc = add_step(&search->steps, gmt_query_instant(&query, 0), (size_t)gmt_query_id(&query, 1),
+                      STEP_HOST_WORK);
+    }
+    return gmt_query_close(&query, rc);
+}
+
+/* What `sql` gives, ascending. */
+static int load_ids(struct id_set *set, const struct gmt_timeline *timeline,
+                    struct gmt_arena *arena, const char *sql)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, timeline->db, sql);
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int64_t *id = GMT_PUSH(arena, set->ids, set->count);
+
+        if (id == NULL) {
+            rc = -ENOMEM;
+        } else {
+            *id = gmt_query_int(&query, 0);
+        }
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool holds(const struct id_set *set, int64_t id)
+{
+    return set->count > 0 &&
+           bsearch(&id, set->ids, set->count, sizeof(*set->ids), compare_ids) != NULL;
+}
+
+/* All launches of graphs but those whose nodes are known and stay on the device. */
+static int load_host_graphs(struct needless_search *search, struct gmt_arena *arena)
+{
+    static const char all[] = "SELECT id FROM launch WHERE kind = 'graph' ORDER BY id";
+    static const char known[] =
+        "WITH still AS MATERIALIZED (SELECT g.handle, g.begin_ns, g.end_ns FROM graph g JOIN "
+        "(SELECT graph_id, count(position) AS nodes, sum(NOT (kind IN ('kernel', 'memset', "
+        "'empty') OR (kind = 'copy' AND direction IS 'd2d'))) AS others FROM graph_node GROUP BY "
+        "graph_id) n ON n.graph_id = g.id WHERE n.nodes >= g.nodes AND n.others = 0) "
+        "SELECT id FROM launch l WHERE kind = 'graph' AND NOT EXISTS (SELECT 1 FROM still s WHERE "
+        "s.handle = l.graph AND s.begin_ns <= l.begin_ns AND (s.end_ns IS NULL OR l.begin_ns < "
+        "s.end_ns)) ORDER BY id";
+    int64_t tables = 0;
+    /* Traces of earlier versions do not know what is in a graph. */
+    int rc = gmt_query_int64(search->timeline->db,
+                             "SELECT count(*) FROM sqlite_master WHERE name IN ('graph', "
+                             "'graph_node') AND type = 'table'",
+                             &tables);
+
+    return rc != 0
+               ? rc
+               : load_ids(&search->host_graphs, search->timeline, arena, tables == 2 ? known : all);
+}
+
 /* Which launches can write what the host reads without a copy. */
 static int load_host_memory(struct needless_search *search, struct gmt_arena *arena)
 {
-    struct gmt_query query;
     int64_t exists = 0;
     int rc = gmt_query_int64(search->timeline->db,
                              "SELECT EXISTS (SELECT 1 FROM host_allocation) OR EXISTS (SELECT 1 "
@@ -142,40 +221,25 @@ static int load_host_memory(struct needless_search *search, struct gmt_arena *ar
     if (rc != 0 || exists == 0) {
         return rc;
     }
-    rc = gmt_query_open(&query, search->timeline->db,
-                        "SELECT DISTINCT set_id FROM launch_argument WHERE allocation_id IN "
-                        "(SELECT id FROM host_allocation UNION ALL SELECT id FROM allocation WHERE "
-                        "kind = 'managed') ORDER BY set_id");
-    while (rc == 0 && gmt_query_next(&query)) {
-        int32_t *set = GMT_PUSH(arena, search->host_sets, search->host_set_count);
-
-        if (set == NULL) {
-            rc = -ENOMEM;
-        } else {
-            *set = gmt_query_id(&query, 0);
-        }
-    }
-    return gmt_query_close(&query, rc);
-}
-
-static int compare_sets(const void *a, const void *b)
-{
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-
-    return (x > y) - (x < y);
+    return load_ids(
+        &search->host_sets, search->timeline, arena,
+        "SELECT DISTINCT set_id FROM launch_argument WHERE allocation_id IN (SELECT id FROM "
+        "host_allocation UNION ALL SELECT id FROM allocation WHERE kind = 'managed') ORDER BY "
+        "set_id");
 }
 
 static bool reaches_host(const struct needless_search *search, const struct gmt_tl_launch *launch)
 {
+    if (launch->is_graph && holds(&search->host_graphs, launch->call.id)) {
+        return true;
+    }
     if (!search->has_host_memory) {
         return false;
     }
     if (launch->argument_set == 0) {
         return !launch->arguments_complete;
     }
-    return search->host_set_count > 0 &&
-           bsearch(&launch->argument_set, search->host_sets, search->host_set_count,
-                   sizeof(*search->host_sets), compare_sets) != NULL;
+    return holds(&search->host_sets, launch->argument_set);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------------ */
@@ -186,23 +250,19 @@ static bool reaches_host(const struct needless_search *search, const struct gmt_
  */
 static void end_stretch(struct needless_search *search, size_t until)
 {
-    const struct gmt_timeline *tl = search->timeline;
     struct gmt_needless_wait *rows = search->waits->rows;
     double waited_ns = 0, idle_ns = 0;
 
     for (size_t i = search->first; i < until; i++) {
-        struct gmt_interval wait = {rows[i].call.begin_ns, rows[i].call.end_ns};
-
-        if (!rows[i].needed) {
-            waited_ns += (double)(wait.end_ns - wait.begin_ns) -
-                         gmt_intervals_overlap(tl->own, tl->own_count, wait);
-            idle_ns += rows[i].idle_ns;
-        }
+        waited_ns += rows[i].waited_ns;
+        idle_ns += rows[i].idle_ns;
     }
     for (size_t i = search->first; idle_ns > 0 && i < until; i++) {
         rows[i].best_ns = fmin(1, waited_ns / idle_ns) * rows[i].idle_ns;
+        rows[i].stretch = search->stretch;
     }
     search->first = until;
+    search->stretch++;
 }
 
 /* The host needs the open wait after all, or comes to wait without it. */
@@ -269,10 +329,47 @@ static void note_unseen(struct needless_search *search, int64_t at_ns)
     search->last_launch = at_ns;
 }
 
-static void on_launch(struct needless_search *search, const struct gmt_tl_launch *launch)
+/* When the device was done with what had begun before the wait's end; no earlier than its begin. */
+static int64_t end_of_work(const struct gmt_cover *busy, const struct gmt_tl_call *wait)
+{
+    size_t low = 0, high = busy->n;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (busy->parts[middle].begin_ns < wait->end_ns) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low > 0 && busy->parts[low - 1].end_ns > wait->begin_ns ? busy->parts[low - 1].end_ns
+                                                                   : wait->begin_ns;
+}
+
+/* Nothing needs the wait, after which the device began with a kernel at `next_ns`. */
+static void measure(struct needless_search *search, struct gmt_needless_wait *wait, int64_t next_ns)
 {
     const struct gmt_timeline *tl = search->timeline;
+    struct gmt_interval call = {wait->call.begin_ns, wait->call.end_ns};
+    struct gmt_interval idle = {end_of_work(&search->busy, &wait->call), next_ns};
 
+    if (next_ns == GMT_NO_TIME || idle.end_ns <= idle.begin_ns) {
+        return;
+    }
+    wait->idle_ns = fmax(0, (double)(idle.end_ns - idle.begin_ns) -
+                                gmt_cover_within(&search->busy, idle.begin_ns, idle.end_ns) -
+                                gmt_intervals_overlap(tl->own, tl->own_count, idle) -
+                                GMT_TRACED_CALL_NS);
+    if (wait->idle_ns > 0) {
+        wait->idle = (struct gmt_interval){idle.end_ns - (int64_t)wait->idle_ns, idle.end_ns};
+        wait->waited_ns = (double)(call.end_ns - call.begin_ns) -
+                          gmt_intervals_overlap(tl->own, tl->own_count, call);
+    }
+}
+
+static void on_launch(struct needless_search *search, const struct gmt_tl_launch *launch)
+{
     note_unseen(search, launch->call.begin_ns);
     struct gmt_needless_wait *wait = search->open != NONE ? &search->waits->rows[search->open]
                                                           : NULL;
@@ -280,16 +377,7 @@ static void on_launch(struct needless_search *search, const struct gmt_tl_launch
     if (wait != NULL && launch->call.begin_ns >= wait->call.end_ns) {
         search->open = NONE;
         wait->needed = false;
-        if (launch->device_start_ns != GMT_NO_TIME &&
-            launch->device_start_ns > wait->call.begin_ns) {
-            struct gmt_interval idle = {wait->call.begin_ns, launch->device_start_ns};
-            double busy_ns = gmt_cover_within(&search->busy, idle.begin_ns, idle.end_ns);
-
-            wait->idle_ns = fmax(0, (double)(idle.end_ns - idle.begin_ns) - busy_ns -
-                                        gmt_intervals_overlap(tl->own, tl->own_count, idle) -
-                                        GMT_TRACED_CALL_NS);
-            wait->idle = (struct gmt_interval){idle.end_ns - (int64_t)wait->idle_ns, idle.end_ns};
-        }
+        measure(search, wait, launch->device_start_ns);
     }
     if (reaches_host(search, launch)) {
         pend(search, launch->call.stream);
@@ -315,6 +403,11 @@ static void walk(struct needless_search *search)
             reject(search);
             end_stretch(search, next_wait);
             break;
+        case STEP_HOST_WORK:
+            reject(search);
+            end_stretch(search, next_wait);
+            pend(search, (int32_t)index);
+            break;
         }
     }
     reject(search);
@@ -336,7 +429,13 @@ int gmt_needless_waits_find(struct gmt_needless_waits *waits, const struct gmt_t
         rc = load_stops(&search);
     }
     if (rc == 0) {
+        rc = load_host_work(&search);
+    }
+    if (rc == 0) {
         rc = load_host_memory(&search, &arena);
+    }
+    if (rc == 0) {
+        rc = load_host_graphs(&search, &arena);
     }
     if (rc == 0) {
         rc = gmt_cover_make(&search.busy, timeline, GMT_COVER_KERNELS | GMT_COVER_COPIES);
