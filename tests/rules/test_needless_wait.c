@@ -236,6 +236,9 @@ Test(needless_wait, after_graphs_that_stay_on_the_device)
     expect_none("another graph", GRAPH("3", STILL_NODES) "UPDATE graph SET handle = 65");
     expect_none("a graph that was another one by then",
                 GRAPH("3", STILL_NODES) "UPDATE graph SET end_ns = 2000");
+    expect_none("a graph of which some was not read",
+                GRAPH("3", STILL_NODES) "INSERT INTO loss (kind, detail, count) VALUES ('graph "
+                                        "nodes not read', 'child graphs', 1)");
     expect_none("a trace that does not say what is in graphs",
                 GRAPH("3", STILL_NODES) "DROP TABLE graph_node; DROP TABLE graph");
 }

@@ -11,6 +11,7 @@
 #include "analyzer/base/sort.h"
 #include "analyzer/base/thresholds.h"
 #include "analyzer/trace/cover.h"
+#include "analyzer/trace/losses.h"
 #include "analyzer/trace/query.h"
 #include "analyzer/trace/unseen.h"
 
@@ -203,9 +204,12 @@ static int load_host_graphs(struct needless_search *search, struct gmt_arena *ar
                              "'graph_node') AND type = 'table'",
                              &tables);
 
+    bool is_known = tables == 2 &&
+                    gmt_loss_largest(search->timeline->db, GMT_LOSSES_OF_USES, arena).kind == NULL;
+
     return rc != 0
                ? rc
-               : load_ids(&search->host_graphs, search->timeline, arena, tables == 2 ? known : all);
+               : load_ids(&search->host_graphs, search->timeline, arena, is_known ? known : all);
 }
 
 /* Which launches can write what the host reads without a copy. */
