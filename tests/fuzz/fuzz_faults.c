@@ -35,7 +35,7 @@ void gmt_fuzz_run(const uint8_t *data, size_t bytes)
         exit(3);
     }
     if (is("memory", data, bytes)) {
-        use_memory((size_t)1 << 30);
+        use_memory((size_t)640 << 20);
     }
     if (is("overflow", data, bytes)) {
         number = number + 1;
