@@ -40,39 +40,61 @@ static void add_capabilities(const struct gmt_timeline *tl, struct gmt_report *r
     gmt_query_close(&query, rc);
 }
 
-static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *report)
+/* The kernel classes of which something holds. */
+struct classes_of {
+    size_t count;
+    double time_ns;
+    const struct gmt_tl_class *longest; /* NULL: there is none */
+};
+
+static struct classes_of find_classes(const struct gmt_timeline *tl,
+                                      bool (*holds)(const struct gmt_tl_class *))
 {
-    size_t classes = 0;
-    double time_ns = 0;
-    const struct gmt_tl_class *longest = NULL;
-    char text[GMT_FORMAT_BYTES];
+    struct classes_of found = {0};
 
     for (size_t i = 0; i < tl->class_count; i++) {
         const struct gmt_tl_class *class = &tl->classes[i];
 
-        if (class->alone == 0 || class->measured > 0) {
-            continue;
-        }
-        classes++;
-        time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
-        if (longest == NULL || class->total_ns > longest->total_ns) {
-            longest = class;
+        if (holds(class)) {
+            found.count++;
+            found.time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
+            found.longest = found.longest == NULL || class->total_ns > found.longest->total_ns
+                                ? class
+                                : found.longest;
         }
     }
+    return found;
+}
+
+static bool is_unmeasured(const struct gmt_tl_class *class)
+{
+    return class->alone != 0 && class->measured == 0;
+}
+
+static bool communicates(const struct gmt_tl_class *class)
+{
+    return class->communicates;
+}
+
+static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *report)
+{
+    char text[GMT_FORMAT_BYTES];
+    const struct classes_of these = find_classes(tl, is_unmeasured);
     const char *why = gmt_gaps_reason_unmeasured(tl, report);
     /* Where counters were off or refused there is no reason of a class: the row of that capability says it. */
-    if (classes == 0 || !(tl->has_patched || tl->has_hardware || why != NULL)) {
+    if (these.count == 0 || !(tl->has_patched || tl->has_hardware || why != NULL)) {
         return;
     }
     report->incomplete = true;
-    const char *name = longest->name != NULL ? longest->name : "unnamed";
+    const char *name = these.longest->name != NULL ? these.longest->name : "unnamed";
     gmt_gap_add(report, "kernels",
                 gmt_arena_text(report->arena,
                                "%zu of %" PRIu64 " kernel classes (%s of %s time) never "
                                "measured%s%s: %s%s",
-                               classes, report->kernel_classes, gmt_format_ns(text, time_ns),
+                               these.count, report->kernel_classes,
+                               gmt_format_ns(text, these.time_ns),
                                tl->modelled ? "modelled" : "device", why != NULL ? ", " : "",
-                               why != NULL ? why : "", classes > 1 ? "the longest is " : "",
+                               why != NULL ? why : "", these.count > 1 ? "the longest is " : "",
                                gmt_short_kernel_name(report->arena, name)),
                 gmt_gaps_remedy_unmeasured(why));
 }
@@ -80,38 +102,25 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
 /* What kernels do that wait for their peers is the matter of all ranks together. */
 static void add_communicating(const struct gmt_timeline *tl, struct gmt_report *report)
 {
-    size_t classes = 0;
-    double time_ns = 0;
-    const struct gmt_tl_class *longest = NULL;
     char text[GMT_FORMAT_BYTES];
-
-    for (size_t i = 0; i < tl->class_count; i++) {
-        const struct gmt_tl_class *class = &tl->classes[i];
-
-        if (!class->communicates) {
-            continue;
-        }
-        classes++;
-        time_ns += isnan(class->total_ns) ? 0 : class->total_ns;
-        if (longest == NULL || class->total_ns > longest->total_ns) {
-            longest = class;
-        }
-    }
-    if (longest == NULL) {
+    const struct classes_of these = find_classes(tl, communicates);
+    if (these.longest == NULL) {
         return;
     }
-    const char *name = longest->name != NULL ? longest->name : "unnamed";
-    gmt_gap_add(
-        report, "communication",
-        gmt_arena_text(
-            report->arena,
-            "no rule judges %zu kernel class%s%s, as %s for kernels of other "
-            "ranks or devices: %s%s",
-            classes, classes == 1 ? "" : "es",
-            time_ns > 0 ? gmt_arena_text(report->arena, " (%s)", gmt_format_ns(text, time_ns)) : "",
-            classes == 1 ? "it waits" : "they wait", classes > 1 ? "the longest is " : "",
-            gmt_short_kernel_name(report->arena, name)),
-        "gmanalyze fleet on the traces of all ranks shows which of them is waited for");
+    const char *name = these.longest->name != NULL ? these.longest->name : "unnamed";
+    gmt_gap_add(report, "communication",
+                gmt_arena_text(
+                    report->arena,
+                    "no rule judges %zu kernel class%s%s, as %s for kernels of other "
+                    "ranks or devices: %s%s",
+                    these.count, these.count == 1 ? "" : "es",
+                    these.time_ns > 0
+                        ? gmt_arena_text(report->arena, " (%s)", gmt_format_ns(text, these.time_ns))
+                        : "",
+                    these.count == 1 ? "it waits" : "they wait",
+                    these.count > 1 ? "the longest is " : "",
+                    gmt_short_kernel_name(report->arena, name)),
+                "gmanalyze fleet on the traces of all ranks shows which of them is waited for");
 }
 
 /* Also where nothing was measured in the end. */

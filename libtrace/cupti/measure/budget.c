@@ -31,9 +31,9 @@ static const struct {
  * are. In their first step nearly all classes look as if they were launched once. */
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
-#define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
-#define AGAIN_EVERY 64u
-#define MOST_VAIN 4u /* launches more that got ready in vain than such that were repeated */
+#define MOST_ONCE 64u   /* classes of a program that is taken for one that launches each once */
+#define AGAIN_EVERY 64u /* classes, of which one gets ready all the same */
+#define MOST_VAIN 4u    /* launches more that got ready in vain than such that were repeated */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
