@@ -5,11 +5,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "libtrace/cupti/base/copies.h"
 #include "libtrace/cupti/base/real_dlsym.h"
@@ -182,24 +184,42 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
     return error == 0 && api->version < GMT_CUPTI_OLDEST ? -ENOTSUP : error;
 }
 
-void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)
+static void each_of_profiler(const struct gmt_cupti_api *api, void (*use)(const char *path))
 {
     static const char *const names[] = {"libnvperf_host.so", "libnvperf_target.so"};
-    static char real[PATH_MAX]; /* under the collector's lock */
-    if (realpath(api->path, real) == NULL) {
-        return;
-    }
-    char *slash = strrchr(real, '/');
-    if (slash == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        size_t directory = (size_t)(slash + 1 - real);
-        if (directory + strlen(names[i]) < sizeof(real)) {
-            memcpy(slash + 1, names[i], strlen(names[i]) + 1);
-            (void)dlopen(real, RTLD_NOW | RTLD_LOCAL);
+    char path[PATH_MAX];
+    const char *slash = realpath(api->path, path) != NULL ? strrchr(path, '/') : NULL;
+    for (size_t i = 0; slash != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
+        size_t directory = (size_t)(slash + 1 - path);
+        if (directory + strlen(names[i]) < sizeof(path)) {
+            memcpy(path + directory, names[i], strlen(names[i]) + 1);
+            use(path);
         }
     }
+}
+
+static void load(const char *path)
+{
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static void read_file(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)posix_fadvise(fd, 0, 0, POSIX_FADV_WILLNEED);
+        (void)close(fd);
+    }
+}
+
+void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)
+{
+    each_of_profiler(api, load);
+}
+
+void gmt_cupti_read_profiler(const struct gmt_cupti_api *api)
+{
+    each_of_profiler(api, read_file);
 }
 
 const char *gmt_cupti_error(const struct gmt_cupti_api *api, CUptiResult result)

@@ -54,6 +54,10 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given);
  * finds them also outside the loader's search path. Failure shows later, as CUPTI's own error. */
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api);
 
+/* Have these files read into memory, and nothing loaded: whoever loads a library keeps all other threads from the loader,
+ * and loading these takes 0.1 s. */
+void gmt_cupti_read_profiler(const struct gmt_cupti_api *api);
+
 /* CUPTI's text for a result, e.g. "CUPTI_ERROR_HARDWARE_BUSY"; never NULL. */
 const char *gmt_cupti_error(const struct gmt_cupti_api *api, CUptiResult result);
 

@@ -40,9 +40,9 @@ static struct {
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
 
 /* Reading these libraries from disk takes 0.1 to 0.5 s: meanwhile the program makes its context. */
-static void load_profiler(void)
+static void read_profiler(void)
 {
-    gmt_cupti_load_profiler(m->api);
+    gmt_cupti_read_profiler(m->api);
 }
 
 void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_collector_config *given)
@@ -57,7 +57,7 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     }
     atomic_store(&m->counting, true);
     if (m->config->counters) {
-        gmt_watch_spawn(load_profiler);
+        gmt_watch_spawn(read_profiler);
     }
 }
 
