@@ -24,7 +24,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 15u
+#define GMT_SPOOL_VERSION 16u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -34,7 +34,7 @@
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
            `clock`; 13 added 38, and the files `live` and `settings`; 14 added 39, gmt_call.stack_one_in and
            gmt_control.overhead_...; 15 added gmt_device_gap.reason, gmt_overhead.device_... and
-           gmt_control.overhead_device_... */
+           gmt_control.overhead_device_...; 16 added 55 in place of 53 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -85,8 +85,10 @@ enum gmt_rec_type {
     GMT_REC_MANAGED_OP = 38,  /* side + gmt_managed_op: a fault or migration of managed memory */
     GMT_REC_OVERHEAD = 39,    /* side + gmt_overhead: what gmtrace costs, and what it left out */
     GMT_REC_SASS_INSTRUCTION = 52, /* side + gmt_sass_instruction: counted on the GPU */
-    GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel */
-    GMT_REC_INLINING = 54, /* side + gmt_inlining: how an instruction's line came to be there */
+    GMT_REC_CUBIN = 53,            /* side + gmt_cubin_piece: device code of a counted kernel, as
+                                      spools before version 16 have it */
+    GMT_REC_INLINING = 54,    /* side + gmt_inlining: how an instruction's line came to be there */
+    GMT_REC_CUBIN_PLACE = 55, /* side + gmt_cubin_place: where the code of a counted kernel lies */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: no device records for a time */
     GMT_REC_OWN_TIME = 49,   /* side + gmt_own_time: gmtrace was at work */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "libtrace/record/layout.h"
 #include "libtrace/record/layout_coverage.h"
 
 bool gmt_spool_name_is_numbered(const char *name, const char *kind, const char **digits)
@@ -19,8 +20,8 @@ bool gmt_spool_name_is_numbered(const char *name, const char *kind, const char *
 
 bool gmt_spool_name_is_ours(const char *name)
 {
-    static const char *const names[] = {"control", "lock", GMT_COVERAGE_FILE, "cubins", "base",
-                                        "clock",   "live", "settings"};
+    static const char *const names[] = {
+        "control", "lock", GMT_COVERAGE_FILE, GMT_CUBIN_FILE, "base", "clock", "live", "settings"};
     const char *digits;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(name, names[i]) == 0) {

@@ -136,6 +136,34 @@ two() {
 two in_two_runs
 GMTRACE_DEEP=phase two within_the_run
 
+# The program is killed, and no recorder is at work: the code that was put aside is taken when gmanalyze finishes the trace. Where the
+# file has lost its end, only what lay there is missing, and the report says why.
+{ cat same_name.py && echo "import os; os.kill(os.getpid(), 9)"; } >killed.py
+mkdir without_recorder
+cp "$GMT_BUILD/lib/libgmtrace.so" without_recorder
+left() {
+    local status=0
+    LD_PRELOAD=$work/without_recorder/libgmtrace.so GMTRACE_OUTPUT=$work/$1.db GMTRACE_COLLECT=deep GMTRACE_DEEP=phase GMTRACE_CUPTI=$standin \
+        CUPTI_STANDIN_CUBIN=$cubins/lines.cubin:$cubins/kernel.cubin python3 killed.py >"$1.out" 2>"$1.err" || status=$?
+    equal "status of $1" 137 "$status"
+    equal "bytes put aside of $1" "$(cat "$cubins/lines.cubin" "$cubins/kernel.cubin" | wc -c)" "$(wc -c <"$1.db.spool/cubins")"
+}
+finish_left() {
+    "$gmanalyze" --calibrate never --top 0 "$1.db" >"$1.report" 2>"$1.err" || fail "gmanalyze of $1: $(cat "$1.err")"
+    finished "$1.db"
+    equal "lines of $1" "$2" "$(sql "$1.db" "SELECT DISTINCT file || ':' || line FROM v_instruction WHERE kind = 'global_load' ORDER BY 1" |
+        paste -sd' ')"
+    equal "instructions of $1" 96 "$(sql "$1.db" "SELECT count(*) FROM instruction WHERE source = 'sass'")"
+    equal "integrity of $1" ok "$(sql "$1.db" 'PRAGMA integrity_check')"
+}
+left killed
+finish_left killed "/src/inlined.h:4 /src/kernel.cuh:7"
+equal "losses of killed" "" "$(losses killed.db)"
+left cut
+truncate -s -1 cut.db.spool/cubins
+finish_left cut /src/inlined.h:4
+reports cut "cubin not kept 1 time: crc 78: the spool's file of cubins ends before it does"
+
 # Many modules with a kernel of one name: the lines are those of the one that ran, and it alone is kept.
 export CUPTI_STANDIN_MODULES=500
 deep many "$cubins/lines.cubin"

@@ -75,6 +75,13 @@ for scenario in basic "capture 3" "threads 2" mapped memory "graphs 3" graph_swi
     sqlite3 "$out/$name.db" "PRAGMA page_size = 512; VACUUM"
     mv "$out/$name.db" "$out/trace/sim_$name.db"
 done
+# One with code that was put aside, of launches that were counted.
+standin=$CLIENTS/libcuptisass.so
+if [ -e "$standin" ]; then
+    GMTRACE_COLLECT=deep GMTRACE_DEEP=phase GMTRACE_COUNTER_BUDGET=unlimited GMTRACE_CUPTI=$standin SIMGPU_INTERFACE=0 \
+        CUPTI_STANDIN_CUBIN=$GMT_SOURCE/tests/data/cubin/lines.cubin record counted.db "$out/lib/libgmtrace.so" churn 5
+    pack "$out/counted.db.spool" "$out/spool/counted"
+fi
 rm -rf "${out:?}/lib" "$out"/*.spool
 
 # ---- files of machine code, and what a user writes

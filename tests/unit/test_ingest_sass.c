@@ -285,6 +285,6 @@ Test(ingest_sass, leaves_out_a_function_without_a_name)
     sqlite3 *db;
     cr_assert_eq(gmt_own_schema(&db), 0);
     cr_assert_eq(gmt_database_exec(db, strange), 0, "%s", sqlite3_errmsg(db));
-    cr_expect_eq(gmt_sass_settle(db), 0);
+    cr_expect_eq(gmt_sass_settle(db, -1), 0);
     gmt_database_close(db);
 }

@@ -219,6 +219,7 @@ static const struct lasting {
     {GMT_REC_PYTHON_LINE, sizeof(struct gmt_python_line), "line of Python"},
     {GMT_REC_TENSOR_MAP, sizeof(struct gmt_tensor_map), "tensor map"},
     {GMT_REC_CUBIN, sizeof(struct gmt_cubin_piece), "cubin"},
+    {GMT_REC_CUBIN_PLACE, sizeof(struct gmt_cubin_place), "place of a cubin"},
     {GMT_REC_INLINING, sizeof(struct gmt_inlining), "inlining"},
     {GMT_REC_GRAPH, sizeof(struct gmt_graph), "graph"},
     {GMT_REC_GRAPH_NODE, sizeof(struct gmt_graph_node), "node of a graph"},

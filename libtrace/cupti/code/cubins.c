@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts cubins aside when they are loaded, and writes those that are wanted (cubins.h). */
+/* Puts cubins aside when they are loaded, and says which of them are wanted (cubins.h). */
 #define _GNU_SOURCE
 #include "libtrace/cupti/code/cubins.h"
 
@@ -18,13 +18,11 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
-#define MOST_BYTES (UINT64_C(1) << 30)    /* put aside at a time */
-#define MOST_OF_ONE (UINT64_C(256) << 20) /* libraries' modules are smaller */
 #define MOST_CUBINS 65536u
 
 struct cubin {
     uint32_t crc;
-    bool tried, kept;       /* to write it; and that was done */
+    bool tried, kept;       /* to say that it is wanted; and that was done */
     uint64_t offset, bytes; /* in the file */
 };
 
@@ -39,10 +37,11 @@ static CUpti_SubscriberHandle subscriber;
 static bool subscribed;
 static _Atomic bool left_to_program;
 
-static int open_file(int flags)
+static int open_file(void)
 {
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW;
     int folder = gmt_spool_enter();
-    int fd = folder >= 0 ? openat(folder, "cubins", flags | O_CLOEXEC | O_NOFOLLOW, 0600) : -1;
+    int fd = folder >= 0 ? openat(folder, GMT_CUBIN_FILE, flags, 0600) : -1;
     if (folder >= 0) {
         (void)close(folder);
     }
@@ -78,7 +77,7 @@ static bool grow(void)
 static bool fits(uint64_t bytes)
 {
     struct rlimit limit;
-    return bytes <= MOST_OF_ONE && used_bytes + bytes <= MOST_BYTES &&
+    return bytes <= GMT_CUBIN_MOST_BYTES && used_bytes + bytes <= GMT_CUBIN_FILE_MOST_BYTES &&
            (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
             used_bytes + bytes <= limit.rlim_cur);
 }
@@ -104,7 +103,7 @@ static void put_aside(uint32_t crc, const char *image, uint64_t bytes)
     }
     bool done = false;
     if (fits(bytes) && grow()) {
-        int fd = open_file(O_WRONLY | O_CREAT);
+        int fd = open_file();
         done = fd >= 0 && write_all(fd, image, bytes, used_bytes);
         if (fd >= 0) {
             (void)close(fd);
@@ -217,39 +216,19 @@ void gmt_cubins_resume(void)
     config->leave();
 }
 
-/* False: it could not be read, or the spool took no more of it. */
-static bool write_pieces(const struct cubin *cubin, char *buffer)
-{
-    struct gmt_cubin_piece piece = {.crc = cubin->crc, .total = cubin->bytes};
-    int fd = open_file(O_RDONLY);
-    bool good = fd >= 0;
-    while (good && piece.offset < piece.total) {
-        uint64_t left = piece.total - piece.offset;
-        size_t wanted = left < GMT_CUBIN_PIECE_BYTES ? (size_t)left : GMT_CUBIN_PIECE_BYTES;
-        ssize_t got = pread(fd, buffer, wanted, (off_t)(cubin->offset + piece.offset));
-        piece.bytes = got > 0 ? (uint32_t)got : 0;
-        good = got > 0 &&
-               gmt_spool_side_data(GMT_REC_CUBIN, &piece, sizeof(piece), buffer, piece.bytes) == 0;
-        piece.offset += piece.bytes;
-    }
-    if (fd >= 0) {
-        (void)close(fd);
-    }
-    return good;
-}
-
 bool gmt_cubins_keep(uint32_t crc)
 {
     gmt_mutex_lock(&lock);
     struct cubin *cubin = find(crc);
-    char *buffer = cubin != NULL && !cubin->tried ? malloc(GMT_CUBIN_PIECE_BYTES) : NULL;
-    if (buffer != NULL) {
+    if (cubin != NULL && !cubin->tried) {
+        const struct gmt_cubin_place place = {
+            .crc = crc, .offset = cubin->offset, .bytes = cubin->bytes};
         cubin->tried = true;
-        cubin->kept = write_pieces(cubin, buffer);
+        cubin->kept = gmt_spool_side(GMT_REC_CUBIN_PLACE, &place, sizeof(place), NULL, 0) == 0;
         if (!cubin->kept) {
-            gmt_spool_loss("cubin not kept", "it could not be copied into the spool", 1);
+            gmt_spool_loss("cubin not kept", "there was no room in the spool to say where it is",
+                           1);
         }
-        free(buffer);
     }
     bool kept = cubin != NULL && cubin->kept;
     gmt_mutex_unlock(&lock);

@@ -3,8 +3,9 @@
  * Device code as the driver loads it, so that instructions that were counted can be looked up later.
  *
  * Every module's cubin is put aside in a file of the spool, because CUPTI shows it only while it is
- * being loaded; the trace gets those of which a kernel was counted. The file is opened for each use: a
- * program may close descriptors that it does not know. What its symbols say goes into code_index.h.
+ * being loaded; the trace gets those of which a kernel was counted, taken from there by whoever finishes it
+ * (libtrace/store/sass/cubin_images.h). The file is opened for each use: a program may close descriptors that
+ * it does not know. What its symbols say goes into code_index.h.
  */
 #ifndef GMT_CUPTI_CODE_CUBINS_H
 #define GMT_CUPTI_CODE_CUBINS_H
@@ -17,8 +18,9 @@
 CUptiResult gmt_cubins_start(const struct gmt_cupti_api *api,
                              const struct gmt_collector_config *config, const char **failed);
 
-/* A kernel of this cubin was counted: its image goes into the spool, once. False: it was not put aside,
- * or could not be written. */
+/* A kernel of this cubin was counted: the spool says once where its image lies, which is not read here: a
+ * framework's has tens of MB, and a launch of the program waits. False: it was not put aside, or the spool
+ * is full. */
 bool gmt_cubins_keep(uint32_t crc);
 
 /* In a forked child: the file is the parent's. */

@@ -75,6 +75,7 @@ int gmt_ingest_counters(struct gmt_ingest *ingest, const struct gmt_spool_record
 int gmt_ingest_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_sass_instruction(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_cubin_place(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_inlining(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_footprint(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_race(struct gmt_ingest *ingest, const struct gmt_spool_record *record);

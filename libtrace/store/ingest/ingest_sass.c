@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that were counted on the GPU, and the pieces of their cubins -> rows. */
+/* Instructions that were counted on the GPU, and where their cubins are -> rows. */
 #include "libtrace/record/checked.h"
 #include "libtrace/store/ingest/ingest_internal.h"
 
@@ -112,7 +112,7 @@ int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_rec
 {
     const struct gmt_cubin_piece *piece = record->data;
     size_t room = (size_t)record->slots * GMT_SLOT_BYTES - sizeof(*piece);
-    if (piece->bytes > room) {
+    if (piece->bytes == 0 || piece->bytes > room) {
         return gmt_ingest_loss(ingest, "corrupt record", "piece of a cubin", 1);
     }
     struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_CUBIN_PIECE);
@@ -120,5 +120,20 @@ int gmt_ingest_cubin_piece(struct gmt_ingest *ingest, const struct gmt_spool_rec
     gmt_put_bytes(&row, piece->offset);
     gmt_put_bytes(&row, piece->total);
     gmt_put_blob(&row, piece + 1, piece->bytes);
+    return gmt_ingest_step(&row);
+}
+
+/* A row without bytes of the image: taken from the file when the recording is finished, by cubin_images.c. */
+int gmt_ingest_cubin_place(struct gmt_ingest *ingest, const struct gmt_spool_record *record)
+{
+    const struct gmt_cubin_place *place = record->data;
+    if (place->bytes == 0) {
+        return gmt_ingest_loss(ingest, "corrupt record", "place of a cubin", 1);
+    }
+    struct gmt_binder row = gmt_ingest_bind(ingest, GMT_STATEMENT_CUBIN_PIECE);
+    gmt_put_unsigned(&row, place->crc);
+    gmt_put_bytes(&row, place->offset);
+    gmt_put_bytes(&row, place->bytes);
+    gmt_put_blob(&row, "", 0);
     return gmt_ingest_step(&row);
 }

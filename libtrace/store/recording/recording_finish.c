@@ -133,7 +133,8 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
         (error = recording->is_foreign ? 0 : gmt_coverage_modules(db)) != 0 ||
         (error = gmt_database_exec(db, gmt_indexes_sql)) != 0 ||
         (error = gmt_ingest_settle(db)) != 0 || (error = gmt_coverage_records(db)) != 0 ||
-        (error = gmt_inlining_settle(db)) != 0 || (error = gmt_sass_settle(db)) != 0 ||
+        (error = gmt_inlining_settle(db)) != 0 ||
+        (error = gmt_sass_settle(db, recording->folder)) != 0 ||
         (error = gmt_sass_counters(db)) != 0 || (error = look_around(recording)) != 0) {
         return error;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Puts cubins together, and looks instructions up in them (sass.h). */
+/* Looks instructions up in their cubins (sass.h). */
 #include "libtrace/store/sass/sass.h"
 
 #include <errno.h>
@@ -13,16 +13,10 @@
 #include "libtrace/store/db/names.h"
 #include "libtrace/store/ingest/inlining.h"
 #include "libtrace/store/sass/cubin_code.h"
+#include "libtrace/store/sass/cubin_images.h"
 #include "libtrace/store/sass/cubin_lines.h"
 
 enum { MOST_LEVELS = 64 };
-
-static const char cubins_sql[] =
-    "INSERT OR IGNORE INTO loss SELECT 'cubin not kept', "
-    "'not all of it was written: ' || count(*) || ' pieces of crc ' || crc, 1 FROM ingest_cubin "
-    "GROUP BY crc HAVING sum(length(piece)) <> max(total);"
-    "INSERT OR IGNORE INTO cubin SELECT crc, max(total), zeroblob(max(total)) FROM ingest_cubin "
-    "GROUP BY crc HAVING sum(length(piece)) = max(total) AND max(total) < 1 << 30;";
 
 /* Images stay in the trace only where all instructions were counted (--collect deep), to be disassembled:
  * those of a framework are larger than all the rest of a trace. */
@@ -60,51 +54,11 @@ struct settling {
     bool any;
 };
 
-static int fill_image(sqlite3 *db, int64_t crc, sqlite3_stmt *pieces)
-{
-    sqlite3_blob *blob = NULL;
-    int code = sqlite3_blob_open(db, "main", "cubin", "image", crc, 1, &blob);
-    sqlite3_bind_int64(pieces, 1, crc);
-    while (code == SQLITE_OK && (code = sqlite3_step(pieces)) == SQLITE_ROW) {
-        code = sqlite3_blob_write(blob, sqlite3_column_blob(pieces, 1),
-                                  sqlite3_column_bytes(pieces, 1), sqlite3_column_int(pieces, 0));
-    }
-    sqlite3_reset(pieces);
-    (void)sqlite3_blob_close(blob);
-    return code == SQLITE_DONE ? 0 : gmt_database_error(db);
-}
-
-static int make_cubins(sqlite3 *db)
-{
-    sqlite3_stmt *crcs = NULL, *pieces = NULL;
-    int error = gmt_database_exec(db, cubins_sql), code = SQLITE_DONE;
-    if (error == 0 &&
-        (sqlite3_prepare_v2(db, "SELECT crc FROM cubin", -1, &crcs, NULL) != SQLITE_OK ||
-         sqlite3_prepare_v2(db, "SELECT position, piece FROM ingest_cubin WHERE crc = ?", -1,
-                            &pieces, NULL) != SQLITE_OK)) {
-        error = gmt_database_error(db);
-    }
-    while (error == 0 && (code = sqlite3_step(crcs)) == SQLITE_ROW) {
-        error = fill_image(db, sqlite3_column_int64(crcs, 0), pieces);
-    }
-    if (error == 0 && code != SQLITE_DONE) {
-        error = gmt_database_error(db);
-    }
-    sqlite3_finalize(crcs);
-    sqlite3_finalize(pieces);
-    return error;
-}
-
 /* ---- places ------------------------------------------------------------------------------------- */
 
-static int note(struct settling *settling, const char *kind, const char *why)
+static int note(struct settling *settling, const char *kind)
 {
-    char *sql = sqlite3_mprintf("INSERT INTO loss VALUES (%Q, 'crc %lld: %q', 1) "
-                                "ON CONFLICT DO UPDATE SET count = count + 1",
-                                kind, (long long)settling->crc, why);
-    int error = sql != NULL ? gmt_database_exec(settling->db, sql) : -ENOMEM;
-    sqlite3_free(sql);
-    return error;
+    return gmt_cubin_note_loss(settling->db, kind, settling->crc, "its instructions have no lines");
 }
 
 static void close_cubin(struct settling *settling)
@@ -123,7 +77,7 @@ static int open_cubin(struct settling *settling, int64_t crc)
     settling->any = true;
     sqlite3_bind_int64(settling->image, 1, crc);
     if (sqlite3_step(settling->image) != SQLITE_ROW) {
-        return note(settling, "cubin not kept", "its instructions have no lines");
+        return note(settling, "cubin not kept");
     }
     /* The row stays current, and the image with it, until the next cubin. */
     const void *image = sqlite3_column_blob(settling->image, 0);
@@ -132,10 +86,7 @@ static int open_cubin(struct settling *settling, int64_t crc)
     if (error == 0) {
         error = gmt_cubin_open(image, bytes, &settling->lines);
     }
-    return error == -ENOMEM ? error
-           : error == -EBADMSG
-               ? note(settling, "cubin not readable", "its instructions have no lines")
-               : 0;
+    return error == -ENOMEM ? error : error == -EBADMSG ? note(settling, "cubin not readable") : 0;
 }
 
 /* Headers of CUDA and of the C++ library: what they do is done by the line that called them. */
@@ -340,7 +291,7 @@ static int settle_rows(struct settling *settling, sqlite3_stmt *rows)
     return error == 0 && code != SQLITE_DONE ? gmt_database_error(settling->db) : error;
 }
 
-int gmt_sass_settle(sqlite3 *db)
+int gmt_sass_settle(sqlite3 *db, int folder)
 {
     static const char *const statements[] = {
         "UPDATE instruction SET kind = coalesce(?1, kind), width = coalesce(width, ?2), "
@@ -361,7 +312,7 @@ int gmt_sass_settle(sqlite3 *db)
     sqlite3_stmt *rows = NULL;
     sqlite3_stmt **const prepared[] = {&settling.set,   &settling.string, &settling.new_string,
                                        &settling.image, &settling.level,  &rows};
-    int error = make_cubins(db);
+    int error = gmt_cubin_images_make(db, folder);
     for (size_t i = 0; error == 0 && i < sizeof(statements) / sizeof(statements[0]); i++) {
         if (sqlite3_prepare_v2(db, statements[i], -1, prepared[i], NULL) != SQLITE_OK) {
             error = gmt_database_error(db);
