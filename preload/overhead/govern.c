@@ -25,12 +25,18 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-void gmt_govern_begin(struct gmt_govern *govern, double share)
+void gmt_govern_begin(struct gmt_govern *govern, double share, unsigned apart)
 {
-    *govern = (struct gmt_govern){.share = share};
+    *govern = (struct gmt_govern){.share = share, .apart = apart};
     for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
         govern->level[part] = govern->done[part] = 1;
     }
+}
+
+/* What the limit has to do with. */
+static double charged_ns(const struct gmt_govern *govern, int part, const uint64_t *cost_ns)
+{
+    return gmt_govern_is_apart(govern, part) ? 0 : (double)cost_ns[part];
 }
 
 /* What each part would cost if all of it were done. */
@@ -39,7 +45,7 @@ static void learn(struct gmt_govern *govern, double elapsed_ns, const uint64_t *
     for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
         double level = part == GMT_OVERHEAD_HOOKS ? 1 : govern->done[part];
         if (level > UNSEEN) {
-            double full = (double)cost_ns[part] / elapsed_ns / level;
+            double full = charged_ns(govern, part, cost_ns) / elapsed_ns / level;
             double before = govern->full[part];
             govern->full[part] = full > before ? full : before + (full - before) / DECAY;
         } else { /* it may have become cheaper: else it would rest for ever */
@@ -52,7 +58,7 @@ static void keep_account(struct gmt_govern *govern, double elapsed_ns, const uin
 {
     double credit_ns = govern->credit_ns + govern->share * elapsed_ns;
     for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
-        credit_ns -= (double)cost_ns[part];
+        credit_ns -= charged_ns(govern, part, cost_ns);
     }
     credit_ns = smaller(credit_ns, govern->share * GMT_GOVERN_SAVED_NS);
     govern->credit_ns = larger(credit_ns, -govern->share * GMT_GOVERN_OWED_NS);

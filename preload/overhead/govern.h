@@ -37,6 +37,7 @@ enum gmt_overhead_part {
 
 struct gmt_govern {
     double share;     /* of the run time; 0: no limit, all levels stay 1                          */
+    unsigned apart;   /* parts, as 1 << part, with a limit of their own: nothing here is theirs   */
     double credit_ns; /* saved up; negative: owed                                                 */
     double full[GMT_OVERHEAD_PARTS];  /* what the part costs if all is done, of the run time      */
     double level[GMT_OVERHEAD_PARTS]; /* 0 to 1: what of it is to be done now                     */
@@ -45,12 +46,19 @@ struct gmt_govern {
     bool is_beyond; /* the hooks, and what cannot be shed of the rest, cost more than there is    */
 };
 
-void gmt_govern_begin(struct gmt_govern *govern, double share);
+/* Of parts in `apart`, as 1 << part, somebody else decides: what they cost counts as nothing, and their level stays 1. */
+void gmt_govern_begin(struct gmt_govern *govern, double share, unsigned apart);
 
 /* `elapsed_ns` of run time have passed under the present levels, and each part has cost `cost_ns`, in all threads
  * together. Sets the levels. */
 void gmt_govern_step(struct gmt_govern *govern, uint64_t elapsed_ns,
                      const uint64_t cost_ns[GMT_OVERHEAD_PARTS]);
+
+/* Has the part a limit of its own? */
+static inline bool gmt_govern_is_apart(const struct gmt_govern *govern, int part)
+{
+    return (govern->apart & (1u << part)) != 0;
+}
 
 /* Is anything done in part only? */
 bool gmt_govern_sheds(const struct gmt_govern *govern);

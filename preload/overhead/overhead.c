@@ -33,7 +33,6 @@ static struct {
 } sums;
 
 static struct gmt_govern govern;
-static bool counters_apart;             /* not the governor's business */
 static struct gmt_overhead_sums before; /* at the last step */
 static struct gmt_device_sums device_before;
 static struct gmt_clock_pair began;
@@ -222,9 +221,6 @@ static void charge(const struct gmt_overhead_sums *now, double ns_per_tick, bool
         .variance = variance_of(&since, ns_per_tick),
     };
     gmt_overhead_publish(&period, &govern, is_last);
-    if (counters_apart) {
-        cost_ns[GMT_OVERHEAD_COUNTERS] = 0;
-    }
     gmt_govern_step(&govern, elapsed_ns, cost_ns);
     apply(now, ns_per_tick);
     apply_device(&device, elapsed_ns);
@@ -316,12 +312,11 @@ void gmt_overhead_account(uint64_t begin_ticks, uint64_t end_ticks)
     account_device(begin_ticks, end_ticks, interval, now_ns);
 }
 
-void gmt_overhead_start(double share, bool are_apart)
+void gmt_overhead_start(double share, unsigned apart)
 {
     static const struct gmt_overhead_sums none;
     began = gmt_clock_read_pair();
-    gmt_govern_begin(&govern, share);
-    counters_apart = are_apart;
+    gmt_govern_begin(&govern, share, apart);
     before = none;
     device_before = (struct gmt_device_sums){0};
     own_base_ns = gmt_spool_own_total_ns();

@@ -46,9 +46,9 @@ struct gmt_overhead_levels {
 };
 extern struct gmt_overhead_levels gmt_overhead_levels;
 
-/* Recording begins. `share` of the run time; 0: no limit, but it is measured all the same. `counters_apart`: counters have a budget
- * of their own, and what they cost sheds nothing. */
-void gmt_overhead_start(double share, bool counters_apart);
+/* Recording begins. `share` of the run time; 0: no limit, but it is measured all the same. `apart`: parts, as 1 << part
+ * (enum gmt_overhead_part), that have a budget of their own: what they cost sheds nothing, and nothing of them is shed. */
+void gmt_overhead_start(double share, unsigned apart);
 /* At the end of the program: what the last step has not. */
 void gmt_overhead_finish(void);
 

@@ -110,18 +110,40 @@ static void write_control(void)
     __atomic_store_n(&control->overhead_device_cycles, all.device_cycles, __ATOMIC_RELAXED);
 }
 
-/* What a reader must know of the trace. The last record of a name counts. */
-static void say_shed(void)
+/* What counts for the limit, in percent of the time; `besides` gets the names of what does not. */
+static double used_percent(const struct gmt_govern *govern, char *besides, size_t bytes)
 {
-    char detail[768], stacks[280] = "", device[160] = "";
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } parts[GMT_OVERHEAD_PARTS] = {
+        [GMT_OVERHEAD_HOOKS] = {"calls", all.hooks_ns},
+        [GMT_OVERHEAD_STACKS] = {"stacks", all.stacks_ns},
+        [GMT_OVERHEAD_HASHING] = {"hashing", all.hashing_ns},
+        [GMT_OVERHEAD_COUNTERS] = {"counters", all.counters_ns},
+        [GMT_OVERHEAD_DEVICE] = {"device records", all.device_ns},
+    };
+    double sum_ns = 0;
+    size_t used = 0;
+    besides[0] = '\0';
+    for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
+        if (!gmt_govern_is_apart(govern, part)) {
+            sum_ns += (double)parts[part].ns;
+        } else if (used < bytes) {
+            int more = snprintf(besides + used, bytes - used, "%s%s",
+                                used != 0 ? " and " : " besides ", parts[part].name);
+            used += more > 0 ? (size_t)more : 0;
+        }
+    }
+    return all.end_ns > all.begin_ns ? 100 * sum_ns / (double)(all.end_ns - all.begin_ns) : 0;
+}
+
+/* What a reader must know of the trace. The last record of a name counts. */
+static void say_shed(const struct gmt_govern *govern)
+{
+    char detail[768], stacks[280] = "", device[160] = "", besides[64];
     double calls = (double)all.stacks_read + (double)all.stacks_taken;
-    double share = all.end_ns > all.begin_ns
-                       ? 100 *
-                             ((double)all.hooks_ns + (double)all.stacks_ns +
-                              (double)all.hashing_ns + (double)all.counters_ns +
-                              (double)all.device_ns) /
-                             (double)(all.end_ns - all.begin_ns)
-                       : 0;
+    double share = used_percent(govern, besides, sizeof(besides));
     if (shed_stacks) {
         /* Of a share of 1/2, which has the most: what is read is drawn by distances that the program does not know, and each
          * stands for as many calls as take it. */
@@ -141,8 +163,8 @@ static void say_shed(void)
     }
     (void)snprintf(
         detail, sizeof(detail),
-        "to keep within --overhead %.3g%% (%.2g %% were used%s), less was done%s%s%s%s%s",
-        (double)all.budget_ppm / 1e4, share,
+        "to keep within --overhead %.3g%% (%.2g %% were used%s%s), less was done%s%s%s%s%s",
+        (double)all.budget_ppm / 1e4, share, besides,
         all.device_known != 0 ? "" : ", CUPTI's own work not counted", stacks, device,
         shed_hashing ? "; fewer copies have fingerprints" : "",
         shed_counters ? "; fewer kernels were measured" : "",
@@ -177,6 +199,6 @@ void gmt_overhead_publish(const struct gmt_overhead_period *period, const struct
     bool is_due = is_last || all.end_ns - all.begin_ns >= 2 * said_ns;
     if ((shed_stacks || shed_hashing || shed_counters || shed_device) && is_due) {
         said_ns = all.end_ns - all.begin_ns;
-        say_shed();
+        say_shed(govern);
     }
 }

@@ -85,9 +85,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .instructions = counts_instructions() ? GMT_INSTRUCTIONS_ALL : GMT_INSTRUCTIONS_ACCESSES,
         .overhead_share = gmt_options.counter_budget,
         .overhead_start_ns = gmt_options.second_run ? SECOND_RUN_START_NS : START_NS,
-        .overhead_limit_ns = gmt_options.second_run || gmt_options.counters_apart
-                                 ? NULL
-                                 : &gmt_overhead_levels.counters_ns,
+        .overhead_limit_ns = gmt_options.second_run ? NULL : &gmt_overhead_levels.counters_ns,
         .samples_per_class = gmt_options.counter_samples,
         .repeat = gmt_options.repeat != GMT_REPEAT_OFF,
         .repeat_always = gmt_options.repeat == GMT_REPEAT_ALWAYS,

@@ -25,6 +25,7 @@
 #include "preload/fingerprint/fingerprint.h"
 #include "preload/guard/hold.h"
 #include "preload/guard/threads.h"
+#include "preload/overhead/govern.h"
 #include "preload/overhead/overhead.h"
 #include "preload/recording/collect.h"
 #include "preload/recording/exit.h"
@@ -126,6 +127,21 @@ static int find_recorder(char *path, size_t bytes)
         }
     }
     return -ENOENT;
+}
+
+/* Who names what a part may cost, and nothing for all of them, has that: the default for all is for the others. */
+static void start_overhead(void)
+{
+    const bool is_named[GMT_OVERHEAD_PARTS] = {
+        [GMT_OVERHEAD_HASHING] = gmt_options.fingerprint_budget_given,
+        [GMT_OVERHEAD_COUNTERS] = gmt_options.counter_budget_given,
+    };
+    bool has_limit = gmt_options.overhead_given || !gmt_driver_is_software;
+    unsigned apart = 0;
+    for (int part = 0; part < GMT_OVERHEAD_PARTS && !gmt_options.overhead_given; part++) {
+        apart |= is_named[part] ? 1u << part : 0;
+    }
+    gmt_overhead_start(has_limit ? gmt_options.overhead : 0, apart);
 }
 
 static void start_recorder(void)
@@ -308,9 +324,7 @@ static void start_locked(void *unused)
             recording_pid = getpid();
             gmt_spool_own_time(GMT_OWN_SETUP, began_ns, 0);
             gmt_collect_govern();
-            gmt_overhead_start(
-                gmt_options.overhead_given || !gmt_driver_is_software ? gmt_options.overhead : 0,
-                gmt_options.counters_apart);
+            start_overhead();
             atomic_store_explicit(&gmt_started, true, memory_order_release);
         } else {
             refused = true;

@@ -172,7 +172,8 @@ static bool is_given(const char *variable)
 static void load_overhead(void)
 {
     gmt_options.overhead_given = is_given("GMTRACE_OVERHEAD");
-    gmt_options.counters_apart = is_given("GMTRACE_COUNTER_BUDGET") && !gmt_options.overhead_given;
+    gmt_options.counter_budget_given = is_given("GMTRACE_COUNTER_BUDGET");
+    gmt_options.fingerprint_budget_given = is_given("GMTRACE_FINGERPRINT_BUDGET");
     gmt_options.overhead = number_of("overhead") / 100;
 }
 

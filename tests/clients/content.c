@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #define COUNT 16384u
 #define BYTES (COUNT * sizeof(float))
@@ -64,6 +65,25 @@ static int add_each_step(long n, bool every_time)
 int scenario_reupload(long n)
 {
     return add_each_step(n, true);
+}
+
+/* What a hash of it takes is much beside what the copy takes. */
+int scenario_reupload_for(long ms)
+{
+    enum { LARGE = 1 << 20, LEAST = 1000 };
+    static char bytes[LARGE];
+    CUdeviceptr there;
+    struct timespec now;
+    client_start();
+    CHECK(cu.cuMemAlloc(&there, LARGE));
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t end_ms = now.tv_sec * 1000 + now.tv_nsec / 1000000 + ms;
+    for (long n = 0; n < LEAST || now.tv_sec * 1000 + now.tv_nsec / 1000000 < end_ms; n++) {
+        CHECK(cu.cuMemcpyHtoD(there, bytes, LARGE));
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    }
+    CHECK(cu.cuMemFree(there));
+    return 0;
 }
 
 int scenario_upload_once(long n)

@@ -78,3 +78,23 @@ finished threads.db
 nothing_lost threads.db
 equal "copies of threads with a hash, or why not" 20000 "$(sql threads.db "SELECT count(*) FROM transfer t
     JOIN fingerprint f ON f.transfer_id = t.id WHERE (f.hash IS NULL) = (f.skipped IS NOT NULL)")"
+
+# On a driver like any other there is a limit for all that recording costs. Who names a budget of hashing and no such limit has
+# named what hashing may cost; who names both has both, and by default both hold.
+export SIMGPU_INTERFACE=0 GMTRACE_FINGERPRINTS=whole
+hashed_of() {
+    sql "$1.db" "SELECT iif(count(hash) = count(*), 'all', iif(count(hash) > 0, 'some', 'none')) FROM fingerprint"
+}
+traced budget reupload_for 3000
+finished budget.db
+equal "hashed with a budget of 100" all "$(hashed_of budget)"
+equal "the limit, and hashing" "0.03 1.0 1" "$(sql budget.db "SELECT max(budget) || ' ' || min(hashing) || ' ' ||
+    (sum(hashing_ns) > 0.03 * sum(end_ns - begin_ns)) FROM overhead")"
+GMTRACE_OVERHEAD=3 traced both reupload_for 3000
+finished both.db
+equal "hashed with both" some "$(hashed_of both)"
+equal "why others are not" over_budget "$(sql both.db "SELECT DISTINCT skipped FROM fingerprint WHERE hash IS NULL")"
+[ "$(sql both.db 'SELECT min(hashing) < 1 FROM overhead')" = 1 ] || fail "the limit of all did nothing to hashing"
+GMTRACE_FINGERPRINT_BUDGET='' traced neither reupload_for 3000
+finished neither.db
+equal "hashed with neither" some "$(hashed_of neither)"

@@ -32,13 +32,13 @@ static void expect_sane(const struct gmt_govern *govern, unsigned step)
     cr_assert_geq(govern->level[STACKS], GMT_GOVERN_LEAST_STACKS);
 }
 
-static struct outcome drive(struct gmt_govern *govern, double share, unsigned steps,
-                            demand_of *demand)
+static struct outcome drive_apart(struct gmt_govern *govern, double share, unsigned apart,
+                                  unsigned steps, demand_of *demand)
 {
     enum { WINDOW = 40 };
     struct outcome outcome = {.lowest = {1, 1, 1, 1, 1}};
     double *spent = calloc(steps, sizeof(*spent));
-    gmt_govern_begin(govern, share);
+    gmt_govern_begin(govern, share, apart);
     for (unsigned i = 0; i < steps; i++) {
         double full[GMT_OVERHEAD_PARTS] = {0}, sum = 0;
         uint64_t cost_ns[GMT_OVERHEAD_PARTS];
@@ -65,6 +65,12 @@ static struct outcome drive(struct gmt_govern *govern, double share, unsigned st
     }
     free(spent);
     return outcome;
+}
+
+static struct outcome drive(struct gmt_govern *govern, double share, unsigned steps,
+                            demand_of *demand)
+{
+    return drive_apart(govern, share, 0, steps, demand);
 }
 
 static double share_of(const struct outcome *outcome)
@@ -126,6 +132,13 @@ static void all_dear(unsigned step, double full[GMT_OVERHEAD_PARTS])
     full[COUNTERS] = 0.004;
 }
 
+static void three_dear(unsigned step, double full[GMT_OVERHEAD_PARTS])
+{
+    (void)step;
+    full[HOOKS] = 0.005;
+    full[STACKS] = full[HASHING] = full[COUNTERS] = 0.2;
+}
+
 Test(govern, sheds_the_dearest_first)
 {
     struct gmt_govern govern;
@@ -134,6 +147,28 @@ Test(govern, sheds_the_dearest_first)
     cr_expect_geq(govern.level[HASHING], 0.5);
     cr_expect_lt(govern.level[STACKS], govern.level[HASHING]);
     cr_expect_eq(govern.level[COUNTERS], 1);
+}
+
+/* Parts with limits of their own are done whole, whatever they cost; the others have what they had without those, and keep
+ * within it. */
+Test(govern, leaves_parts_alone_that_have_limits_of_their_own)
+{
+    const unsigned sets[] = {1u << HASHING, 1u << COUNTERS, 1u << HASHING | 1u << COUNTERS};
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        struct gmt_govern govern;
+        struct outcome outcome = drive_apart(&govern, 0.03, sets[i], 400, three_dear);
+        double apart = 0;
+        for (int part = 0; part < GMT_OVERHEAD_PARTS; part++) {
+            bool is_apart = (sets[i] & (1u << part)) != 0;
+            apart += is_apart ? 0.2 : 0;
+            cr_expect_eq(outcome.lowest[part] < 1, part != HOOKS && part != DEVICE && !is_apart,
+                         "set %#x, part %d: %g", sets[i], part, outcome.lowest[part]);
+        }
+        cr_expect_leq(share_of(&outcome), apart + 0.0301, "set %#x", sets[i]);
+        cr_expect_geq(share_of(&outcome), apart + 0.028, "set %#x: what there is shall be used",
+                      sets[i]);
+        cr_expect_eq(outcome.beyond, 0);
+    }
 }
 
 /* CUPTI's records are the dearest part of a launch-bound loop of a framework. */
@@ -173,7 +208,7 @@ Test(govern, keeps_some_device_records_and_says_that_it_does)
 Test(govern, learns_from_what_was_done)
 {
     struct gmt_govern govern;
-    gmt_govern_begin(&govern, 0.03);
+    gmt_govern_begin(&govern, 0.03, 0);
     uint64_t cost_ns[GMT_OVERHEAD_PARTS] = {0};
     cost_ns[DEVICE] = STEP_NS / 20;
     govern.done[DEVICE] = 0.5;
@@ -282,7 +317,7 @@ Test(govern, takes_steps_of_any_length)
     const uint64_t nothing[GMT_OVERHEAD_PARTS] = {0},
                    all[GMT_OVERHEAD_PARTS] = {UINT64_MAX / 8, UINT64_MAX / 8, UINT64_MAX / 8,
                                               UINT64_MAX / 8};
-    gmt_govern_begin(&govern, 0.03);
+    gmt_govern_begin(&govern, 0.03, 0);
     gmt_govern_step(&govern, 0, all);
     cr_expect_not(gmt_govern_sheds(&govern), "no time has passed: nothing is known");
     gmt_govern_step(&govern, 1, all);

@@ -4,6 +4,7 @@
 
 #include "libtrace/record/spool.h"
 #include "preload/overhead/device_records.h"
+#include "preload/overhead/govern.h"
 #include "preload/overhead/overhead.h"
 
 #define CALL_NS 3000
@@ -23,11 +24,11 @@ struct made {
 };
 
 /* For 5 s: calls that take 3 us in the driver, 0.3 us in the hook, and 6 us more where they may hash. */
-static struct made make_calls(double share)
+static struct made make_calls(double share, unsigned apart)
 {
     struct made made = {0};
     gmt_clock_init();
-    gmt_overhead_start(share, false);
+    gmt_overhead_start(share, apart);
     uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
     while (now_ns - began_ns < UINT64_C(5000000000)) {
         gmt_overhead_enter();
@@ -53,7 +54,7 @@ static struct made make_calls(double share)
 
 Test(overhead, keeps_hashing_within_what_there_is)
 {
-    struct made made = make_calls(0.3);
+    struct made made = make_calls(0.3, 0);
     double hashing = (double)made.hashes * HASH_NS;
     double all = hashing + (double)made.calls * (HOOK_NS + CALL_NS);
     /* The limit is a share of the time that passes, in which other processes run, too. */
@@ -66,15 +67,21 @@ Test(overhead, keeps_hashing_within_what_there_is)
 
 Test(overhead, leaves_all_where_there_is_no_limit)
 {
-    struct made made = make_calls(0);
+    struct made made = make_calls(0, 0);
+    cr_expect_eq(made.hashes, made.calls);
+}
+
+Test(overhead, leaves_hashing_alone_that_has_a_budget_of_its_own)
+{
+    struct made made = make_calls(0.3, 1u << GMT_OVERHEAD_HASHING);
     cr_expect_eq(made.hashes, made.calls);
 }
 
 /* For 3 s: calls, and half of the time is spent on counters. Returns what these may come to then. */
-static uint64_t make_counted_calls(bool counters_apart)
+static uint64_t make_counted_calls(unsigned apart)
 {
     gmt_clock_init();
-    gmt_overhead_start(0.3, counters_apart);
+    gmt_overhead_start(0.3, apart);
     uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
     while (now_ns - began_ns < UINT64_C(3000000000)) {
         gmt_overhead_enter();
@@ -90,8 +97,8 @@ static uint64_t make_counted_calls(bool counters_apart)
 
 Test(overhead, limits_counters_unless_they_have_a_budget_of_their_own)
 {
-    cr_expect_neq(make_counted_calls(false), UINT64_MAX);
-    cr_expect_eq(make_counted_calls(true), UINT64_MAX);
+    cr_expect_neq(make_counted_calls(1u << GMT_OVERHEAD_HASHING), UINT64_MAX);
+    cr_expect_eq(make_counted_calls(1u << GMT_OVERHEAD_COUNTERS), UINT64_MAX);
 }
 
 Test(overhead, draws_distances_around_their_mean)
@@ -137,7 +144,7 @@ static struct recorded make_recorded_calls(double share, uint64_t extra_ns)
     records_on = true;
     switches = 0;
     gmt_device_records_start(share > 0, turn);
-    gmt_overhead_start(share, false);
+    gmt_overhead_start(share, 0);
     uint64_t began_ns = gmt_clock_monotonic_ns(), now_ns = began_ns;
     while (now_ns - began_ns < UINT64_C(7000000000)) {
         gmt_overhead_enter();
