@@ -107,6 +107,41 @@ static double error_since(const struct gmt_control *before, const struct gmt_con
     return all > first ? sqrt(all * all - first * first) : 0;
 }
 
+static const struct {
+    int sum;
+    const char *name;
+} parts[] = {
+    {GMT_OVERHEAD_OF_HOOKS, "calls"},
+    {GMT_OVERHEAD_OF_STACKS, "stacks"},
+    {GMT_OVERHEAD_OF_HASHING, "hashing"},
+    {GMT_OVERHEAD_OF_COUNTERS, "counters"},
+};
+#define PARTS (sizeof(parts) / sizeof(parts[0]))
+
+/* Of the parts whose sum is in `which`, as 1 << sum, together. */
+static double sum_of(const struct gmt_control *before, const struct gmt_control *now,
+                     uint32_t which)
+{
+    double sum_ns = 0;
+    for (size_t i = 0; i < PARTS; i++) {
+        sum_ns += (which & (1u << parts[i].sum)) != 0 ? since(before, now, parts[i].sum) : 0;
+    }
+    return sum_ns;
+}
+
+static void print_parts(FILE *out, const struct gmt_control *before, const struct gmt_control *now,
+                        uint32_t which, double percent)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < PARTS; i++) {
+        if ((which & (1u << parts[i].sum)) != 0) {
+            fprintf(out, "%s%s %.2f", comma, parts[i].name,
+                    since(before, now, parts[i].sum) * percent);
+            comma = ", ";
+        }
+    }
+}
+
 static void print_shed(FILE *out, const struct gmt_control *now)
 {
     if (now->overhead_stack_one_in > 1) {
@@ -153,24 +188,28 @@ void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *b
     double time_ns = is_new ? since(from, now, GMT_OVERHEAD_END)
                             : since(NULL, now, GMT_OVERHEAD_END) -
                                   since(NULL, now, GMT_OVERHEAD_BEGIN);
-    double hooks = since(from, now, GMT_OVERHEAD_OF_HOOKS);
-    double stacks = since(from, now, GMT_OVERHEAD_OF_STACKS);
-    double hashing = since(from, now, GMT_OVERHEAD_OF_HASHING);
-    double counters = since(from, now, GMT_OVERHEAD_OF_COUNTERS);
     double percent = time_ns > 0 ? 100 / time_ns : 0;
     double device = 0, device_error = 0;
     bool has_device = device_since(from, now, &device, &device_error);
-    fprintf(out, "%s%.2f +-%.2f %%", head, (hooks + stacks + hashing + counters + device) * percent,
+    /* Of no limit nothing is apart. */
+    uint32_t apart = now->overhead_budget_ppm != 0 ? now->overhead_apart : 0;
+    fprintf(out, "%s%.2f +-%.2f %%", head, (sum_of(from, now, ~apart) + device) * percent,
             (error_since(from, now) + device_error) * percent);
     if (now->overhead_budget_ppm != 0) {
         fprintf(out, " of %.3g %%", now->overhead_budget_ppm / 1e4);
     }
-    fprintf(out, " (calls %.2f, stacks %.2f, hashing %.2f, counters %.2f", hooks * percent,
-            stacks * percent, hashing * percent, counters * percent);
+    fputs(" (", out);
+    print_parts(out, from, now, ~apart, percent);
     if (has_device) {
         fprintf(out, ", device records %.2f", device * percent);
     }
     fputc(')', out);
+    if (sum_of(from, now, apart) > 0) {
+        fprintf(out, " besides %.2f %% by budgets of their own (",
+                sum_of(from, now, apart) * percent);
+        print_parts(out, from, now, apart, percent);
+        fputc(')', out);
+    }
     print_shed(out, now);
 }
 

@@ -87,7 +87,7 @@ static void add_device(struct gmt_overhead *to, uint64_t *on_ns,
     to->device_known = 1 + permille(share < 1 ? share : 1);
 }
 
-static void write_control(void)
+static void write_control(const struct gmt_govern *govern)
 {
     struct gmt_control *control = gmt_spool_control();
     if (control == NULL) {
@@ -108,6 +108,11 @@ static void write_control(void)
     __atomic_store_n(&control->overhead_device_error_ns, all.device_error_ns, __ATOMIC_RELAXED);
     __atomic_store_n(&control->overhead_device_known, row.device_known, __ATOMIC_RELAXED);
     __atomic_store_n(&control->overhead_device_cycles, all.device_cycles, __ATOMIC_RELAXED);
+    uint32_t hashing = gmt_govern_is_apart(govern, GMT_OVERHEAD_HASHING),
+             counters = gmt_govern_is_apart(govern, GMT_OVERHEAD_COUNTERS);
+    __atomic_store_n(&control->overhead_apart,
+                     hashing << GMT_OVERHEAD_OF_HASHING | counters << GMT_OVERHEAD_OF_COUNTERS,
+                     __ATOMIC_RELAXED);
 }
 
 /* What counts for the limit, in percent of the time; `besides` gets the names of what does not. */
@@ -188,7 +193,7 @@ void gmt_overhead_publish(const struct gmt_overhead_period *period, const struct
     shed_hashing = shed_hashing || row.hashing_permille < 1000;
     shed_counters = shed_counters || row.counters_permille < 1000;
     shed_device = shed_device || (all.device_known != 0 && all.device_known <= 1000);
-    write_control();
+    write_control(govern);
     if (row.end_ns - row.begin_ns >= ROW_NS || is_last) {
         (void)gmt_spool_side(GMT_REC_OVERHEAD, &row, sizeof(row), NULL, 0);
         row = (struct gmt_overhead){0};

@@ -98,3 +98,19 @@ done
 grep -qE "^$line$" top.out || fail "gmtrace top: $(cat top.out)"
 exec 9>&-
 wait $pid || fail "the program failed"
+
+# On a driver like any other, which has a limit: what hashing takes by a budget of its own is not part of what was used of that.
+LD_PRELOAD=$GMT_LIB SIMGPU_INTERFACE=0 GMTRACE_FINGERPRINTS=whole GMTRACE_FINGERPRINT_BUDGET=100 GMTRACE_OUTPUT=$work/apart.db \
+    "$CLIENTS/driverclient" reupload_for 600000 >apart.out 2>&1 &
+pid=$!
+at_exit "kill -9 $pid 2>/dev/null"
+line='overhead +([0-9.]+) \+-[0-9.]+ % of 3 % \(calls [0-9.]+, stacks [0-9.]+, counters 0.00\) besides ([0-9.]+) % by budgets of their own \(hashing ([0-9.]+)\)'
+tries=1200
+until "$gmtrace" status $pid >status.out 2>/dev/null && grep -qE "; $line" status.out; do
+    tries=$((tries - 1))
+    [ $tries -gt 0 ] || fail "gmtrace status of a budget apart: $(cat status.out)"
+    sleep 0.05
+done
+equal "what is besides is hashing" same "$(sed -nE "s/.*$line.*/\2 \3/p" status.out | awk '{ print $1 == $2 ? "same" : $0 }')"
+kill -9 $pid
+finished apart.db

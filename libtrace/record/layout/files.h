@@ -94,7 +94,10 @@ struct gmt_control {
     uint64_t overhead_device_error_ns;
     uint32_t overhead_device_known;
     uint32_t overhead_device_cycles;
-    uint8_t reserved[56];
+    /* 1 << GMT_OVERHEAD_OF_...: sums that the budget is not for, as their part has one of its own. Spools that do not have it
+     * have zeros here. */
+    uint32_t overhead_apart;
+    uint8_t reserved[52];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,
