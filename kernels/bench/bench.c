@@ -43,7 +43,8 @@ unsigned gmt_bench_samples(struct gmt_bench *bench)
 
     if (!bench->hurried && spent_ns > HURRY_AFTER_SHARE * (double)bench->budget_ns) {
         bench->hurried = true;
-        gmt_bench_note(bench, "slow machine: the later measurements have fewer samples");
+        gmt_bench_note(bench,
+                       "slow machine or busy device: the later measurements have fewer samples");
     }
     return bench->hurried ? SAMPLES_LEAST : bench->sample_count;
 }

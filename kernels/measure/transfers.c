@@ -303,9 +303,10 @@ int gmt_bench_transfers(struct gmt_bench *bench)
     }
     for (size_t i = 0; rc == 0 && i < count; i++) {
         if (gmt_bench_too_late(bench, cost_ns(bench, sizes[i]))) {
-            gmt_bench_note(bench, bench->pass == 0
-                                      ? "slow machine: the largest copies were left out"
-                                      : "slow machine: the largest copies have fewer samples");
+            gmt_bench_note(
+                bench, bench->pass == 0
+                           ? "slow machine or busy device: the largest copies were left out"
+                           : "slow machine or busy device: the largest copies have fewer samples");
             break;
         }
         rc = measure_size(bench, &peer, sizes[i],

@@ -42,14 +42,35 @@ def beside(program, *arguments):
     return child, child.stdout.readline().strip()
 
 
+def percentile(values, p):
+    values, rank = sorted(values), p * (len(values) - 1)
+    low = int(rank)
+    return values[low] + (values[min(low + 1, len(values) - 1)] - values[low]) * (rank - low)
+
+
+def spreads(raw):
+    """What noise is judged by (kernels/fit/model_kernels.c, model_series.c), and what else it could be judged by."""
+    series = [row["samples_ns"] for rows in raw["families"].values() for row in rows if "pass" not in row]
+    relative = [(percentile(one, 0.9) - percentile(one, 0.1)) / percentile(one, 0.5)
+                for one in series if percentile(one, 0.5) >= 20e3]
+    found = {f"{100 * p:g} %": round(percentile(relative, p), 4) for p in (0.5, 0.75, 0.9, 0.95, 1)}
+    costs = {name: raw["costs"][name] for name in ("launch_wait_ns", "launch_throughput_ns")}
+    return {"kernels": len(relative), **found, "above 5 %": sum(one > 0.05 for one in relative),
+            "passes": len(set(costs["launch_wait_ns"]["pass"])),
+            **{name: [round(percentile(cost["samples_ns"], p)) for p in (0, 0.5, 0.9, 1)]
+               for name, cost in costs.items()}}
+
+
 def quick(session, name, **more):
-    path = session.work / f"{name}.json"
+    path, raw = session.work / f"{name}.json", session.out / f"{name}.raw.json"
     began = time.monotonic()
-    done = subprocess.run([session.build / "bin" / "gmcalibrate", "--quick", "-o", path], text=True,
+    done = subprocess.run([session.build / "bin" / "gmcalibrate", "--quick", "-o", path, "--raw", raw], text=True,
                           capture_output=True, check=False, cwd=session.work, timeout=120, **more)
     took = time.monotonic() - began
     model = json.loads(path.read_text()) if path.exists() and done.returncode == 0 else None
     session.note(f"{name}: gmcalibrate --quick", took, "s")
+    if model is not None:
+        session.note(f"{name}: spreads", spreads(json.loads(raw.read_text())))
     return done, model, path
 
 
