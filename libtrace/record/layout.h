@@ -34,7 +34,7 @@
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
            `clock`; 13 added 38, and the files `live` and `settings`; 14 added 39, gmt_call.stack_one_in and
            gmt_control.overhead_...; 15 added gmt_device_gap.reason, gmt_overhead.device_... and
-           gmt_control.overhead_device_...; 16 added 55 in place of 53 */
+           gmt_control.overhead_device_...; 16 added 55 in place of 53, and gmt_control.overhead_apart */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
