@@ -326,9 +326,7 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
 
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical)
 {
-    if (!first) {
-        gmt_sampling_charge(s, ns);
-    }
+    gmt_sampling_charge(s, ns);
     if (typical) {
         s->session_cost_ns = (s->session_cost_ns + ns) / 2;
     }
