@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from . import self_check
+from . import self_check, stuck
 
 
 def differing(plain: str, traced: str) -> str:
@@ -76,8 +76,20 @@ class Session:
 
     def run_in(self, command: list, environment: dict[str, str],
                timeout: float = 120) -> subprocess.CompletedProcess:
-        return subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                              timeout=timeout, check=False, cwd=self.work, env=environment)
+        """Raises TimeoutExpired, when OUT/stuck_STEP.txt says where its threads were and what it had written."""
+        words = [str(word) for word in command]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.work,
+                              env=environment) as process:
+            try:
+                output, errors = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired as late:
+                where = stuck.describe(process.pid, self.build / "bin")
+                stuck.end(process.pid)
+                output, errors = process.communicate()
+                with open(self.out / f"stuck_{self.step}.txt", "a", encoding="utf-8") as file:
+                    file.write(f"{words}\n{where}\nstdout:\n{output}\nstderr:\n{errors}\n")
+                raise late
+        return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def plain(self, command: list, timeout: float = 120) -> subprocess.CompletedProcess:
         return self.run_in(command, self.environment(None), timeout)
