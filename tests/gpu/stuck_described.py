@@ -17,7 +17,6 @@ PROGRAM = ("import subprocess, threading, time; print('begun', flush=True); "
            "threading.Thread(target=time.sleep, args=(600,)).start(); subprocess.run(['sleep', '601'])")
 
 
-
 def problem(session, timeout):
     """What is wrong with what is kept of a program that is ended after so many seconds."""
     began = time.monotonic()
