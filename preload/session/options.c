@@ -65,19 +65,31 @@ static bool is_end(const char *field, const char *end)
     return *end == '\0' || (strcmp(field, "overhead") == 0 && strcmp(end, "%") == 0);
 }
 
-/* A number within its limits; otherwise the default, and a complaint. */
-static double number_of(const char *field)
+static size_t limit_row(const char *field)
 {
-    const char *variable;
-    const char *text = value_of(field, &variable);
-    char *end;
-    double value = strtod(text, &end);
     size_t row = 0;
     while (row + 1 < LIMITS && strcmp(limits[row].field, field) != 0) {
         row++;
     }
-    if (end != text && is_end(field, end) && value >= limits[row].least &&
-        value <= limits[row].most) {
+    return row;
+}
+
+/* False: it is no number within the option's limits. */
+static bool read_number(const char *field, const char *text, double *value)
+{
+    char *end;
+    size_t row = limit_row(field);
+    *value = strtod(text, &end);
+    return end != text && is_end(field, end) && *value >= limits[row].least &&
+           *value <= limits[row].most;
+}
+
+/* A number within its limits; otherwise the default, and a complaint. */
+static double number_of(const char *field)
+{
+    const char *variable;
+    double value;
+    if (read_number(field, value_of(field, &variable), &value)) {
         return value;
     }
     complain("bad value in", variable);
@@ -86,14 +98,19 @@ static double number_of(const char *field)
             return strtod(rows[i].standard, NULL);
         }
     }
-    return limits[row].least;
+    return limits[limit_row(field)].least;
+}
+
+static bool is_unlimited(const char *text)
+{
+    return strcmp(text, "unlimited") == 0;
 }
 
 /* A share in percent of the run time; as good as infinite where it says so. */
 static double budget_of(const char *field)
 {
     const char *variable;
-    if (strcmp(value_of(field, &variable), "unlimited") == 0) {
+    if (is_unlimited(value_of(field, &variable))) {
         return GMT_UNLIMITED_BUDGET;
     }
     return number_of(field) / 100;
@@ -163,17 +180,21 @@ static void check_labels(void)
     }
 }
 
-static bool is_given(const char *variable)
+/* The user has named a share of the run time. What cannot be read names none. */
+static bool is_share_given(const char *field, bool may_be_unlimited)
 {
-    const char *value = getenv(variable);
-    return value != NULL && value[0] != '\0';
+    const char *variable;
+    const char *text = value_of(field, &variable), *given = getenv(variable);
+    double unused;
+    return given != NULL && given[0] != '\0' &&
+           ((may_be_unlimited && is_unlimited(text)) || read_number(field, text, &unused));
 }
 
 static void load_overhead(void)
 {
-    gmt_options.overhead_given = is_given("GMTRACE_OVERHEAD");
-    gmt_options.counter_budget_given = is_given("GMTRACE_COUNTER_BUDGET");
-    gmt_options.fingerprint_budget_given = is_given("GMTRACE_FINGERPRINT_BUDGET");
+    gmt_options.overhead_given = is_share_given("overhead", false);
+    gmt_options.counter_budget_given = is_share_given("counter_budget", true);
+    gmt_options.fingerprint_budget_given = is_share_given("fingerprint_budget", false);
     gmt_options.overhead = number_of("overhead") / 100;
 }
 

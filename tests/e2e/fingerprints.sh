@@ -98,3 +98,7 @@ equal "why others are not" over_budget "$(sql both.db "SELECT DISTINCT skipped F
 GMTRACE_FINGERPRINT_BUDGET='' traced neither reupload_for 3000
 finished neither.db
 equal "hashed with neither" some "$(hashed_of neither)"
+# What cannot be read names nothing.
+GMTRACE_FINGERPRINT_BUDGET=all traced unread reupload_for 3000
+finished unread.db
+[ "$(sql unread.db 'SELECT min(hashing) < 1 FROM overhead')" = 1 ] || fail "a budget that cannot be read took hashing out of the limit of all"

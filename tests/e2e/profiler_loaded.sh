@@ -12,14 +12,14 @@ export GMTRACE_COLLECT=standard GMTRACE_CUPTI=$work/cupti GMTRACE_COUNTER_BUDGET
 export SIMGPU_INTERFACE=0 # a driver like any other, with a CUPTI like any other
 export CUPTICLIENT_CUPTI=$work/cupti/libcupti.so.13
 SIM_LIB=$SIM_LIB:$STANDIN_CUPTI
-measured() { equal "$1: launches that were measured" "$2" "$(sql "$1.db" "SELECT count(measured) > 0 FROM launch")"; }
-
 PROFILER_LOADED=$work/copies.loaded traced copies mapped 4
 finished copies.db
-measured copies 0
 [ ! -e copies.loaded ] || fail "the profiler was loaded where nothing was measured"
 CLIENT=$CLIENTS/cupticlient
 PROFILER_LOADED=$work/launches.loaded traced launches twice
 finished launches.db
-measured launches 1
-equal "loaded, once" loaded "$(cat launches.loaded)"
+equal "launches were measured" 1 "$(sql launches.db "SELECT count(measured) > 0 FROM launch")"
+equal "the profiler was" loaded "$(cat launches.loaded)"
+# Before the session, and as gmtrace's own time.
+equal "times of gmtrace's own before the first launch that was measured" 2 "$(sql launches.db "SELECT count(*) FROM own_time
+    WHERE work = 'session' AND begin_ns < (SELECT min(begin_ns) FROM own_time WHERE work = 'launch')")"

@@ -200,7 +200,9 @@ static void each_of_profiler(const struct gmt_cupti_api *api, void (*use)(const 
 
 static void load(const char *path)
 {
-    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (dlopen(path, RTLD_NOW | RTLD_LOCAL) == NULL) {
+        (void)dlerror(); /* it is not about what the program asks for */
+    }
 }
 
 static void read_file(const char *path)

@@ -16,7 +16,6 @@ static CUptiResult noted(struct gmt_chip *chip, const char *function, CUptiResul
 /* Enabling the profiler succeeds also without permission and starting it is expensive: this shows it. */
 static CUptiResult probe(struct gmt_chip *chip, const struct gmt_cupti_api *api, void *context)
 {
-    gmt_cupti_load_profiler(api);
     CUpti_Profiler_Initialize_Params init = {
         .structSize = CUpti_Profiler_Initialize_Params_STRUCT_SIZE};
     CUptiResult result = TRY(cuptiProfilerInitialize, &init);

@@ -39,12 +39,6 @@ static struct {
 
 static _Thread_local __attribute__((tls_model("initial-exec"))) bool launch_is_mine;
 
-/* Reading these libraries from disk takes 0.1 to 0.5 s: meanwhile the program makes its context. */
-static void read_profiler(void)
-{
-    gmt_cupti_read_profiler(m->api);
-}
-
 void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_collector_config *given)
 {
     m->api = cupti;
@@ -57,7 +51,7 @@ void gmt_measure_start(const struct gmt_cupti_api *cupti, const struct gmt_colle
     }
     atomic_store(&m->counting, true);
     if (m->config->counters) {
-        gmt_watch_spawn(read_profiler);
+        gmt_watch_spawn(gmt_session_read_profiler);
     }
 }
 
@@ -324,8 +318,10 @@ static bool lock_for(const struct gmt_launch_call *call, enum gmt_counter_group 
     enum gmt_unmeasured why = atomic_load(&m->suspended)          ? GMT_UNMEASURED_TAKEN
                               : call->forbidden != GMT_MEASURABLE ? call->forbidden
                               : gmt_session_capturing()           ? GMT_UNMEASURED_BUSY
-                              : gmt_turn_take(call->cls, group)   ? GMT_MEASURABLE
-                                                                  : GMT_UNMEASURED_BUSY;
+                              : group != GMT_GROUP_SASS && !gmt_session_load_profiler()
+                                  ? GMT_UNMEASURED_BUSY
+                              : gmt_turn_take(call->cls, group) ? GMT_MEASURABLE
+                                                                : GMT_UNMEASURED_BUSY;
     if (why != GMT_MEASURABLE) {
         (void)declined(call, group, why);
     }

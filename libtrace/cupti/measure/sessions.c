@@ -105,6 +105,31 @@ bool gmt_session_host_waits(void)
     return true;
 }
 
+void gmt_session_read_profiler(void)
+{
+    gmt_cupti_read_profiler(m->api);
+}
+
+bool gmt_session_load_profiler(void)
+{
+    enum { NOT_YET, BEGUN, LOADED };
+    static _Atomic int state;
+    int found = NOT_YET;
+    if (atomic_load_explicit(&state, memory_order_acquire) == LOADED) {
+        return true;
+    }
+    if (!atomic_compare_exchange_strong(&state, &found, BEGUN)) {
+        return found == LOADED;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    gmt_session_enter();
+    gmt_cupti_load_profiler(m->api);
+    gmt_session_leave();
+    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, UINT64_MAX);
+    atomic_store_explicit(&state, LOADED, memory_order_release);
+    return true;
+}
+
 void gmt_session_close(void)
 {
     (void)gmt_ranges_stop(&m->ranges);

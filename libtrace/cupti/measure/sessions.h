@@ -57,6 +57,13 @@ bool gmt_session_idle_within(uint64_t ns);
 /* What is under way in the current context was waited for in vain, and still is. */
 bool gmt_session_is_late(void);
 
+/* The profiler's libraries. Their files are read into memory when recording begins, which takes 0.1 to 0.5 s from disk: meanwhile
+ * the program makes its context. They are loaded before the first session, and without the lock, which whoever begins a capture
+ * waits for only so long. That takes 0.1 s, for one kernel as for a thousand, and no budget is charged for it. False: another
+ * thread is at it. */
+void gmt_session_read_profiler(void);
+bool gmt_session_load_profiler(void);
+
 /* ---- with the lock held ---- */
 
 /* Does work that may wait for the host run on? Most of it does not (host functions that only note something, kernels that

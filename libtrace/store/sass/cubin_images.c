@@ -46,10 +46,12 @@ static int run(sqlite3 *db, char *sql)
 
 int gmt_cubin_note_loss(sqlite3 *db, const char *kind, int64_t crc, const char *why)
 {
+    /* ';' follows ':': what begins with its number and a colon, by the table's key. */
     return run(db,
                sqlite3_mprintf("INSERT INTO loss SELECT %Q, 'crc %lld: %q', 1 WHERE NOT EXISTS "
-                               "(SELECT 1 FROM loss WHERE kind = %Q AND detail LIKE 'crc %lld:%%')",
-                               kind, (long long)crc, why, kind, (long long)crc));
+                               "(SELECT 1 FROM loss WHERE kind = %Q AND "
+                               "detail >= 'crc %lld:' AND detail < 'crc %lld;')",
+                               kind, (long long)crc, why, kind, (long long)crc, (long long)crc));
 }
 
 /* ---- pieces in records ------------------------------------------------------------------------- */
