@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/findings/requests.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/source_lines.h"
 #include "libtrace/base/base_name.h"
@@ -117,7 +118,7 @@ static void say_loader(struct gmt_analysis *analysis, struct gmt_finding *findin
 static bool is_upload_of_batches(const struct gmt_advice *advice)
 {
     return advice->rule != NULL && advice->framework == GMT_FRAMEWORK_PYTORCH &&
-           !advice->download &&
+           !advice->download && advice->frame == NULL &&
            (strcmp(advice->rule, "GM102") == 0 || strcmp(advice->rule, "GM103") == 0);
 }
 
@@ -157,6 +158,11 @@ static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
     const struct gmt_advice *advice = code && !library ? NULL
                                                        : gmt_advice_find(name, framework, where);
 
+    /* A row for just this place comes first. */
+    if (analysis->rule->about_request && (advice == NULL || advice->frame == NULL) &&
+        gmt_finding_advise_request(analysis, finding, where)) {
+        return;
+    }
     if (advice != NULL && (advice->rule != NULL || code)) {
         finding->fix = advice->fix;
         finding->sketch = advice->sketch;

@@ -22,6 +22,13 @@
     "host = torch.empty(result.shape, dtype=result.dtype, pin_memory=True)   # once\n" \
     "host.copy_(result, non_blocking=True)\n" \
     "torch.cuda.current_stream().synchronize()   # before host is read"
+#define TORCH_MODULE_FIX \
+    "Make the model on the device, or load its weights there: nothing of it is then copied from " \
+    "the host parameter by parameter."
+#define TORCH_MODULE_SKETCH \
+    "with torch.device(\"cuda\"):\n" \
+    "    model = Model()\n" \
+    "model.load_state_dict(torch.load(path, map_location=\"cuda\"))"
 #define TORCH_GRAPH_FIX \
     "Compile the step with torch.compile(mode=\"reduce-overhead\"), which replays it as a CUDA " \
     "graph, or capture it with torch.cuda.graph; or give the GPU larger batches."
@@ -114,15 +121,19 @@
     "for (...) cudaGraphLaunch(exec, stream);"
 
 static const struct gmt_advice rows[] = {
-    /* Copies. */
+    /* Copies. Of a module as a whole: Module.to and Module.cuda. */
+    {"GM101", TORCH, false, "Module._apply", NULL, TORCH_MODULE_FIX, TORCH_MODULE_SKETCH},
     {"GM101", TORCH, false, NULL, NULL,
      "Put what is copied piece by piece into one tensor on the host and copy that once; make "
      "constants with device=\"cuda\" outside of the loop.",
      "batch = torch.stack(pieces).to(device)"},
     {"GM102", TORCH, true, NULL, NULL, TORCH_DOWNLOAD_FIX, TORCH_DOWNLOAD_SKETCH},
+    {"GM102", TORCH, false, "Module._apply", NULL, TORCH_MODULE_FIX, TORCH_MODULE_SKETCH},
     {"GM102", TORCH, false, NULL, NULL, TORCH_PINNED_FIX, TORCH_PINNED_SKETCH},
     {"GM103", TORCH, true, NULL, NULL, TORCH_DOWNLOAD_FIX, TORCH_DOWNLOAD_SKETCH},
+    {"GM103", TORCH, false, "Module._apply", NULL, TORCH_MODULE_FIX, TORCH_MODULE_SKETCH},
     {"GM103", TORCH, false, NULL, NULL, TORCH_PINNED_FIX, TORCH_PINNED_SKETCH},
+    {"GM105", TORCH, false, "Module._apply", NULL, TORCH_MODULE_FIX, TORCH_MODULE_SKETCH},
     {"GM105", TORCH, false, NULL, NULL,
      "Copy the tensor once, before the loop, and keep it on the device; what belongs to a module "
      "is register_buffer's.",
@@ -150,6 +161,15 @@ static const struct gmt_advice rows[] = {
      "for batch in loader:\n"
      "    total += step(batch).detach()\n"
      "print(total.item())   # once, or every n steps"},
+    {"GM109", GMT_FRAMEWORK_NONE, false, "cublas", NULL,
+     "Let cuBLAS write the scalar to device memory, and read it where it is needed, or every n "
+     "steps: with a result on the host the call waits for the device.",
+     "cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);\n"
+     "cublasSdot(handle, n, x, 1, y, 1, result);  // result: device memory"},
+    {"GM115", TORCH, false, "c10d::", NULL,
+     "Take a process group whose collectives work in device memory: this one copies each tensor "
+     "to the host and back.",
+     "torch.distributed.init_process_group(\"nccl\")"},
     {"GM118", TORCH, false, NULL, NULL,
      "Leave out torch.cuda.synchronize() here: operations on the GPU keep their order without it, "
      "and .item() and .cpu() wait for what they read. Keep it if a clock of the host measures "
@@ -173,6 +193,10 @@ static const struct gmt_advice rows[] = {
      "host = torch.empty(shape, pin_memory=True)   # once\n"
      "host.copy_(batch)\n"
      "x = host.to(device, non_blocking=True)"},
+    {"GM205", TORCH, false, NULL, NULL,
+     "Leave out the tensor, or make it where it is used: nothing on the device touches it.", NULL},
+    {"GM208", TORCH, false, NULL, NULL,
+     "Make the tensor without pin_memory=True: no copy to or from the device uses it.", NULL},
     {"GM102", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
     {"GM102", JAX, false, NULL, NULL, JAX_PUT_FIX, JAX_PUT_SKETCH},
     {"GM103", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},

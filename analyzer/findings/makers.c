@@ -348,7 +348,7 @@ struct gmt_made_by gmt_made_by_stack(const struct gmt_report_frame *frames, size
 
 /* ---- frameworks ---------------------------------------------------------------------------------- */
 
-static enum gmt_framework framework_of_frame(const struct gmt_report_frame *frame)
+enum gmt_framework gmt_framework_of_frame(const struct gmt_report_frame *frame)
 {
     for (size_t i = 0; i < MARKS; i++) {
         if (marks[i].framework != GMT_FRAMEWORK_NONE &&
@@ -365,7 +365,7 @@ static enum gmt_framework framework_within(const struct gmt_report_frame *frames
     enum gmt_framework framework = GMT_FRAMEWORK_NONE;
 
     for (size_t i = 0; i < n; i++) {
-        enum gmt_framework found = framework_of_frame(&frames[i]);
+        enum gmt_framework found = gmt_framework_of_frame(&frames[i]);
 
         if (found != GMT_FRAMEWORK_NONE) {
             return found;
@@ -389,4 +389,25 @@ enum gmt_framework gmt_framework_on_stack(const struct gmt_report_frame *frames,
 enum gmt_framework gmt_framework_of_call(const struct gmt_report_frame *frames, size_t n)
 {
     return framework_within(frames, n, true);
+}
+
+/* ---- who asked ----------------------------------------------------------------------------------- */
+
+enum gmt_origin gmt_asker_of_stack(const struct gmt_report_frame *frames, size_t n,
+                                   enum gmt_framework *framework)
+{
+    *framework = GMT_FRAMEWORK_NONE;
+    while (n > 0 && is_beneath(frames)) {
+        frames++;
+        n--;
+    }
+    if (n == 0 || frames->module == NULL || frames->interpreter || has_own_line(frames)) {
+        return GMT_ORIGIN_USER;
+    }
+    enum gmt_origin origin = gmt_origin_of_module(frames->module);
+
+    *framework = gmt_framework_of_frame(frames);
+    return origin == GMT_ORIGIN_USER && !gmt_module_is_installed(frames->module)
+               ? of_program(frames, n, "").origin
+               : origin;
 }

@@ -62,6 +62,16 @@ bool gmt_module_is_installed(const char *path);
 struct gmt_made_by gmt_made_by_stack(const struct gmt_report_frame *frames, size_t n,
                                      const char *name, unsigned loaded);
 
+/*
+ * Whose code made the call: that of a known library, which asks for what it needs itself, or USER. *framework: that the
+ * library is a part of, as it asks for what its user wants, too; NONE: of none.
+ */
+enum gmt_origin gmt_asker_of_stack(const struct gmt_report_frame *frames, size_t n,
+                                   enum gmt_framework *framework);
+
+/* The framework that the frame's file belongs to. */
+enum gmt_framework gmt_framework_of_frame(const struct gmt_report_frame *frame);
+
 /* The framework that is on the stack. */
 enum gmt_framework gmt_framework_on_stack(const struct gmt_report_frame *frames, size_t n);
 

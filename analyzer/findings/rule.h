@@ -25,6 +25,8 @@ struct gmt_rule {
     enum gmt_touches touches;
     /* It is about the code of a kernel, or the shape of its launch: only who wrote the kernel can change that. */
     bool about_code;
+    /* It is about what a call asks for: of what a library asks for itself only its makers can change that. */
+    bool about_request;
     /* It is about page faults of managed memory: of kernels whose time they are, no other rule has a price. */
     bool prices_faults;
     /*

@@ -86,4 +86,5 @@ const struct gmt_rule gmt_rule_over_pinned = {.id = "GM208",
                                               .title = "Page-locked memory that nothing uses",
                                               .needs = GMT_NEED_ALL_USES,
                                               .category = "allocations",
+                                              .about_request = true,
                                               .run = run};

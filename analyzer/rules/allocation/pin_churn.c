@@ -168,4 +168,5 @@ const struct gmt_rule gmt_rule_pin_churn = {.id = "GM207",
                                             .slug = "pin-churn",
                                             .title = "Page-locking in a loop",
                                             .category = "allocations",
+                                            .about_request = true,
                                             .run = run};

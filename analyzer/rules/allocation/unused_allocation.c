@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GM205: device memory that nothing ever touches, or reads. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/thresholds.h"
 #include "analyzer/findings/where.h"
@@ -38,6 +39,22 @@ static bool choose(const struct gmt_held_group *group, size_t i, struct gmt_inte
     return life->end_ns <= life->begin_ns;
 }
 
+/* One file with nothing between it and Python: a binding, which asks for what the Python code wants. */
+static bool is_binding(const struct gmt_where *where)
+{
+    size_t i = 0, first;
+
+    while (i < where->stack_depth && where->stack[i].runtime) {
+        i++;
+    }
+    for (first = i; i < where->stack_depth && where->stack[i].module != NULL &&
+                    strcmp(where->stack[i].module, where->stack[first].module) == 0;
+         i++) {
+    }
+    return i > first && i < where->stack_depth &&
+           (where->stack[i].interpreter || gmt_frame_is_made(&where->stack[i]));
+}
+
 static void advise(struct gmt_analysis *analysis, const struct gmt_held_site *site, bool filled,
                    struct gmt_finding *finding)
 {
@@ -45,7 +62,14 @@ static void advise(struct gmt_analysis *analysis, const struct gmt_held_site *si
     const char *library = gmt_where_library(&finding->where, &function);
 
     finding->effort = GMT_EFFORT_SMALL;
+    if (library != NULL && is_binding(&finding->where)) {
+        finding->fix = gmt_text(analysis, "Leave out %s: nothing on the device uses %s.",
+                                site->count == 1 ? "this allocation" : "these allocations", it);
+        return;
+    }
     if (library != NULL) {
+        /* A handle made in a loop is the program's; the memory of a single one is not. */
+        finding->advised = site->count >= GMT_CHURN_MIN_PAIRS;
         finding->fix = gmt_text(analysis,
                                 "Avoid %s by the settings of %s, which asks for %s itself%s%s%s: "
                                 "the size of a workspace or of a pool, or one handle less.",
@@ -188,4 +212,5 @@ const struct gmt_rule gmt_rule_unused_allocation = {.id = "GM205",
                                                     .category = "allocations",
                                                     .needs = GMT_NEED_ALLOCATIONS |
                                                              GMT_NEED_ALL_USES,
+                                                    .about_request = true,
                                                     .run = run};

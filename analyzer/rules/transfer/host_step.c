@@ -225,4 +225,5 @@ const struct gmt_rule gmt_rule_host_step = {.id = "GM115",
                                             .title = "A step of the host between kernels",
                                             .category = "transfers",
                                             .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES,
+                                            .about_request = true,
                                             .run = run};

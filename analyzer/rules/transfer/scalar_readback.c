@@ -241,4 +241,5 @@ const struct gmt_rule gmt_rule_scalar_readback = {.id = "GM109",
                                                   .category = "transfers",
                                                   .needs = GMT_NEED_COPIES | GMT_NEED_LAUNCHES |
                                                            GMT_NEED_TIMES,
+                                                  .about_request = true,
                                                   .run = run};
