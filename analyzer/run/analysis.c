@@ -361,10 +361,8 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
     rc = gmt_findings_combine(report->findings, report->finding_count, report->wall_ns,
                               &report->combined);
     if (rc == 0) {
-        rc = gmt_findings_combine(report->findings,
-                                  report->finding_count < GMT_FIRST_FINDINGS ? report->finding_count
-                                                                             : GMT_FIRST_FINDINGS,
-                                  report->wall_ns, &report->first);
+        rc = gmt_findings_combine(report->findings, gmt_answer_count(report), report->wall_ns,
+                                  &report->first);
     }
     if (rc == 0 && !gmt_timeline_is_untimed(timeline)) {
         rc = gmt_joints_fill(report);

@@ -14,6 +14,8 @@
 
 /* Less is said as a time: in a factor it would not be seen. */
 #define SEEN_IN_A_FACTOR 0.01
+/* A program's author is not sent first to what saves less than a thousandth of the run: no two runs are that equal. */
+#define FIRST_MIN_SHARE 0.001
 
 /* Where the reasons, or a second sentence, begin; what stands in brackets belongs to the words before it. */
 static size_t clause_length(const char *text)
@@ -165,9 +167,22 @@ bool gmt_savings_add_up(const struct gmt_report *r)
     return fabs(sum_ns - r->combined.best_ns) <= 1e-6 * sum_ns;
 }
 
+/* As reports/page/src/sections/verdict/answer.ts has it. What has no share, or a result of another kind, stays. */
+static bool is_worth_a_look(const struct gmt_finding *finding)
+{
+    bool proven = finding->tried != NULL && finding->tried->state == GMT_TRIED_PROVEN;
+
+    return proven || finding->saved_peak_bytes > 0 || !(finding->saving.share < FIRST_MIN_SHARE);
+}
+
 size_t gmt_answer_count(const struct gmt_report *r)
 {
-    return r->finding_count < GMT_FIRST_FINDINGS ? r->finding_count : GMT_FIRST_FINDINGS;
+    size_t n = r->finding_count < GMT_FIRST_FINDINGS ? r->finding_count : GMT_FIRST_FINDINGS;
+
+    while (n > 0 && !is_worth_a_look(&r->findings[n - 1])) {
+        n--;
+    }
+    return n;
 }
 
 const char *gmt_answer_places_note(const struct gmt_report *r)

@@ -26,7 +26,7 @@ const char *gmt_answer_certainty(const struct gmt_report *report,
 /* Is the saving of all findings together the sum of theirs? Where not, some of them overlap. */
 bool gmt_savings_add_up(const struct gmt_report *report);
 
-/* How many findings are named first: those about results, and those with something to gain. */
+/* How many findings are named first: at most GMT_FIRST_FINDINGS, without the last ones that save next to nothing. */
 size_t gmt_answer_count(const struct gmt_report *report);
 
 /* Why a place that is named first has no better name, and what helps: the first such reason; NULL: all are named. */

@@ -280,7 +280,7 @@ struct gmt_report {
     size_t loss_count;
     struct gmt_coverage coverage;
     struct gmt_saving combined; /* of all findings, overlaps counted once */
-    struct gmt_saving first;    /* of the first GMT_FIRST_FINDINGS of them, likewise */
+    struct gmt_saving first;    /* of those that are named first, likewise          */
     bool has_time_parts;        /* time_parts are known */
     struct gmt_time_row time_parts[GMT_TIME_PARTS];
     struct gmt_device_idle *device_idle; /* where several devices had work: each by itself */

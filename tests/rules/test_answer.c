@@ -8,6 +8,7 @@
 
 #include "analyzer/run/rules.h"
 #include "reports/model/answer.h"
+#include "reports/model/tried.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_arena arena;
@@ -118,5 +119,38 @@ Test(answer, of_every_rule_begins_with_a_verb)
             cr_expect_lt(strlen(action), 160, "%s: %s", name, action);
         }
         gmt_fixture_free(&fixture);
+    }
+}
+
+/* Below a thousandth of the run no two runs are equal: only what is gained otherwise is named first then. */
+Test(answer, names_nothing_first_that_saves_next_to_nothing)
+{
+    static const struct {
+        double shares[4];
+        double peak_bytes; /* of the last one */
+        enum gmt_tried_state state;
+        size_t findings, named;
+    } rows[] = {
+        {{0.1, 0.001, 0.0009}, NAN, GMT_TRIED_TRIED, 3, 2},
+        {{0.0009}, NAN, GMT_TRIED_TRIED, 1, 0},
+        {{0.0009, 0.1}, NAN, GMT_TRIED_TRIED, 2, 2},
+        {{0.1, 0.0009}, 4096, GMT_TRIED_TRIED, 2, 2},
+        {{0.1, NAN}, NAN, GMT_TRIED_TRIED, 2, 2},
+        {{0.1, 0.0009}, NAN, GMT_TRIED_PROVEN, 2, 2},
+        {{0.1, 0.1, 0.1, 0.1}, NAN, GMT_TRIED_TRIED, 4, 3},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct gmt_finding findings[4] = {0};
+        struct gmt_tried tried = {.state = rows[i].state};
+        struct gmt_report report = {.findings = findings, .finding_count = rows[i].findings};
+
+        for (size_t k = 0; k < rows[i].findings; k++) {
+            findings[k].saving.share = rows[i].shares[k];
+            findings[k].saved_peak_bytes = NAN;
+        }
+        findings[rows[i].findings - 1].saved_peak_bytes = rows[i].peak_bytes;
+        findings[rows[i].findings - 1].tried = &tried;
+        cr_expect_eq(gmt_answer_count(&report), rows[i].named, "%zu", i);
     }
 }

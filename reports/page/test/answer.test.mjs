@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { load, makeFinding, makeReport } from './reports.mjs';
 
 globalThis.addEventListener ??= () => undefined;
-const { certainty, effort, gain, heading, placesNote } = await load('sections/verdict/answer.ts');
+const { certainty, effort, firstOf, gain, heading, placesNote } = await load('sections/verdict/answer.ts');
 const { layOut } = await load('sections/verdict/time-bar.tsx');
 const { editorLink, setEditor } = await load('parts/place-link.tsx');
 
@@ -117,4 +117,16 @@ test('links into an editor are made of absolute files, and of no scheme that run
     setEditor(url);
     assert.equal(editorLink('/src/a.cu', 4), null, url);
   }
+});
+
+test('nothing is named first that saves less than a thousandth of the run', () => {
+  const share = (share_of_wall, changes) => makeFinding({ saving: { ...saving(5e6), share_of_wall }, ...changes });
+  const first = (...findings) => firstOf(makeReport({ findings })).length;
+  assert.equal(first(share(0.1), share(0.001), share(0.0009)), 2);
+  assert.equal(first(share(0.0009)), 0);
+  assert.equal(first(share(0.0009), share(0.1)), 2);
+  assert.equal(first(share(0.1), share(0.0009, { saved_peak_bytes: 4096 })), 2);
+  assert.equal(first(share(0.1), share(null)), 2);
+  assert.equal(first(share(0.1), share(0.0009, { tried })), 2);
+  assert.equal(first(share(0.1), share(0.1), share(0.1), share(0.1)), 3);
 });

@@ -10,7 +10,7 @@ import type { Report } from '../report';
 import { go } from '../state';
 import { counted } from '../words';
 import './verdict.css';
-import { certainty, effort, FIRST, gain, heading, placesNote } from './verdict/answer';
+import { certainty, effort, firstOf, gain, heading, placesNote } from './verdict/answer';
 import { badges, type Badge } from './verdict/badges';
 import { busyNote, copyTotals, runNote, sentence, way, type CopyTotal } from './verdict/summary';
 import { TimeBar } from './verdict/time-bar';
@@ -229,7 +229,7 @@ function Badges({ list }: { list: Badge[] }) {
 
 /** The largest findings as sentences: what to do, where, how much work it is, and what it brings. */
 function First({ report }: { report: Report }) {
-  const list = report.findings.slice(0, FIRST);
+  const list = firstOf(report);
   if (list.length === 0) return null;
   const scale_ns = commonScale(list.map(({ saving }) => saving));
   const note = placesNote(report);

@@ -4,8 +4,16 @@ import { bytes, decimal, known, ns } from '../../format';
 import type { Finding, Report, Saving } from '../../report';
 import { modelledFor } from '../../words';
 
-export const FIRST = 3;
+const FIRST = 3;
 const SEEN_IN_A_FACTOR = 0.01;
+const FIRST_MIN_SHARE = 0.001;
+
+/** What is named first: at most three, without the last ones that save next to nothing. */
+export function firstOf({ findings }: Report): Finding[] {
+  const worth = ({ saving: { share_of_wall }, saved_peak_bytes, tried }: Finding): boolean =>
+    tried?.state === 'proven' || (known(saved_peak_bytes) && saved_peak_bytes > 0) || !known(share_of_wall) || share_of_wall >= FIRST_MIN_SHARE;
+  return findings.slice(0, findings.slice(0, FIRST).map(worth).lastIndexOf(true) + 1);
+}
 
 const EFFORTS: Record<Finding['effort'], string> = { small: '1-2 lines', medium: 'some lines', large: 'restructuring' };
 
@@ -65,11 +73,11 @@ export function heading(report: Report): string {
   const all = times(report, combined_saving);
   if (all === '') return 'Do first';
   const some = first_saving === undefined ? '' : times(report, first_saving);
-  if (report.findings.length <= FIRST || some === '') return `Do first: ${all}`;
+  if (report.findings.length <= firstOf(report).length || some === '') return `Do first: ${all}`;
   return `Do first: ${some}; all ${report.findings.length} findings: ${all}`;
 }
 
 /** Why a place that is named first has no better name, and what helps; null: all are named. */
-export function placesNote({ findings }: Report): string | null {
-  return findings.slice(0, FIRST).find(({ where }) => where.note !== undefined)?.where.note ?? null;
+export function placesNote(report: Report): string | null {
+  return firstOf(report).find(({ where }) => where.note !== undefined)?.where.note ?? null;
 }
