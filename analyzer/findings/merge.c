@@ -39,6 +39,15 @@ static bool same_kernel(const struct gmt_finding *a, const struct gmt_finding *b
     return false;
 }
 
+/* A kernel is launched by one call or another: which one says nothing of the place. */
+static bool same_api(const char *a, const char *b)
+{
+    static const char launch[] = "cudaLaunchKernel";
+    bool launches = a != NULL && b != NULL && strncmp(a, launch, sizeof(launch) - 1) == 0 &&
+                    strncmp(b, launch, sizeof(launch) - 1) == 0;
+    return launches || equal(a, b);
+}
+
 /* Nobody who reads both could distinguish them, and one change repairs both. */
 static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
 {
@@ -57,7 +66,7 @@ static bool same_place(const struct gmt_finding *a, const struct gmt_finding *b)
     }
     /* Without a line, the function is as close as the place is known. */
     bool by_function = x->file == NULL && y->file == NULL && x->function != NULL;
-    return equal(x->function, y->function) && equal(x->api, y->api) &&
+    return equal(x->function, y->function) && same_api(x->api, y->api) &&
            (by_function || equal(x->label, y->label));
 }
 

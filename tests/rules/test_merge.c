@@ -119,3 +119,40 @@ Test(merge, prices_loads_and_stores_of_one_mapping_once)
     cr_assert_not_null(strstr(fixture.report.findings[0].headline, "stores 12.5 %"));
     gmt_fixture_free(&fixture);
 }
+
+/* Two loops of a library, called from one line of Python; they launch by different functions. */
+static const char two_loops[] =
+    "INSERT INTO string VALUES (90, 'step'), (91, '/home/me/train.py'), (92, 'op'), "
+    "(93, 'attend'), (94, 'norm'), (95, '/venv/site-packages/transformers/model.py');"
+    "INSERT INTO module (id, path, load_bias, start_address, end_address) VALUES "
+    "(90, '/venv/site-packages/torch/lib/libtorch_cuda.so', 0, 7000000, 8000000);"
+    "INSERT INTO frame (id, address, module_id, offset, function_id, file_id, line, runtime) "
+    "VALUES (90, 7000100, 90, 100, 92, NULL, NULL, 0), (91, -9, NULL, NULL, 90, 91, 7, 0), "
+    "(93, -10, NULL, NULL, 93, 95, 11, 0), (94, -11, NULL, NULL, 94, 95, 22, 0);"
+    "INSERT INTO stack VALUES (90, 3), (91, 3);"
+    "INSERT INTO stack_frame VALUES (90, 0, 90), (90, 1, 93), (90, 2, 91), (91, 0, 90), "
+    "(91, 1, 94), (91, 2, 91);"
+    "INSERT INTO api (id, name, runtime_name, family) VALUES (99, 'cuLaunchKernelEx', "
+    "'cudaLaunchKernelExC', 'launch');"
+    "UPDATE launch SET stack_id = 90 WHERE class_id = 2;"
+    "INSERT INTO launch (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, result, "
+    "stack_id, capturing, kind, seq, kernel_id, class_id, grid_x, grid_y, grid_z, block_x, "
+    "block_y, block_z, dynamic_shared_bytes, no_activity, arguments, argument_set_id, "
+    "device_start_ns, device_end_ns) SELECT id + 5000, 99, thread_id, context_id, stream_id, "
+    "begin_ns + 40000000, end_ns + 40000000, result, 91, capturing, kind, seq + 5000, kernel_id, "
+    "class_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, dynamic_shared_bytes, "
+    "no_activity, arguments, argument_set_id, device_start_ns + 40000000, "
+    "device_end_ns + 40000000 FROM launch WHERE class_id = 2";
+
+Test(merge, launches_of_one_line_by_two_functions)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM512_positive");
+    gmt_fixture_sql(&fixture, two_loops);
+    gmt_fixture_analyze(&fixture, "GM512");
+    cr_assert_eq(fixture.report.finding_count, 1, "%s", gmt_fixture_found(&fixture.report));
+    cr_expect_eq(fixture.report.findings[0].part_count, 2);
+    cr_expect_str_eq(fixture.report.findings[0].where.label, "train.py:7");
+    gmt_fixture_free(&fixture);
+}
