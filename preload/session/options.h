@@ -38,7 +38,6 @@ struct gmt_options {
     enum gmt_graph_steps_mode graph_steps;
     enum gmt_fingerprints fingerprints;
     double fingerprint_budget; /* share of elapsed time; 1: no limit */
-    bool fingerprint_budget_given;
     size_t fingerprint_limit_bytes;
     uint64_t spool_limit_bytes;
     struct gmt_ring_limits ring; /* keep the last records only; zeros: all of them */
@@ -48,11 +47,11 @@ struct gmt_options {
     bool aggregate;        /* sums over steps only */
     const char *step;      /* the range that is a step, "": any */
     double counter_budget; /* share of elapsed time; GMT_UNLIMITED_BUDGET */
-    bool counter_budget_given;
     unsigned counter_samples;
     uint64_t hold_limit_ns; /* that a thread waits for another */
     double overhead;        /* share of elapsed time that all of it may cost; 0: no limit */
     bool overhead_given;    /* else the software device has no limit */
+    bool counter_budget_given, fingerprint_budget_given;
 };
 extern struct gmt_options gmt_options;
 
