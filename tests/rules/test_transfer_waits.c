@@ -34,6 +34,27 @@ Test(transfer_waits, distinguish_waiting_from_copying)
     gmt_fixture_free(&fixture);
 }
 
+/* Every other is followed by a second one 1 us later, before the next launch: the device is idle once. */
+Test(transfer_waits, count_the_idle_time_of_two_reads_in_a_row_once)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, "
+        "result, stack_id, capturing, direction, blocking, bytes, dst, src, dst_class, src_class, "
+        "device_start_ns, device_end_ns) SELECT id + 1000, api_id, thread_id, context_id, "
+        "stream_id, end_ns + 1000, end_ns + 51000, result, stack_id, capturing, direction, "
+        "blocking, bytes, dst, src, dst_class, src_class, end_ns + 20000, end_ns + 22000 FROM "
+        "transfer WHERE id % 2 = 1");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM109");
+    cr_assert_float_eq(gmt_fixture_evidence(f, "copies"), 15, 1e-9);
+    cr_assert_float_eq(gmt_fixture_evidence(f, "device_stood_still"), 9 * 400e3, 9 * 2e3);
+    cr_assert_leq(f->saving.best_ns, 0.9 * 9 * 400e3 + 1);
+    gmt_fixture_free(&fixture);
+}
+
 Test(transfer_waits, blame_no_readback_for_a_device_that_works_on)
 {
     struct gmt_fixture fixture;

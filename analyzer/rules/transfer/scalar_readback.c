@@ -49,12 +49,19 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
 {
     const struct gmt_timeline *tl = analysis->timeline;
     struct sums sums = {0};
+    int64_t claimed_until =
+        INT64_MIN; /* of two reads in a row both see the device idle until the next launch */
 
     for (size_t i = 0; i < n; i++) {
         const struct gmt_interval *window = &state->window[members[i]];
         double host = (double)(window->end_ns - window->begin_ns);
         double wait = fmin(host, (double)gmt_timeline_wait_ns(tl, window->begin_ns));
-        double idle = idle_of(tl, state, members[i], wait);
+        int64_t from = gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait));
+        int64_t to = gmt_add_clamped(from,
+                                     gmt_integer_clamped(idle_of(tl, state, members[i], wait)));
+
+        from = from > claimed_until ? from : claimed_until;
+        double idle = to > from ? (double)to - (double)from : 0;
         int64_t after = i + 1 < n ? state->window[members[i + 1]].begin_ns : INT64_MAX;
         size_t next = gmt_first_launch_after(tl, window->end_ns);
 
@@ -63,11 +70,8 @@ static struct sums add_up(struct gmt_analysis *analysis, const struct state *sta
         sums.idle += idle;
         sums.launches += next < tl->launch_count && tl->launches[next].call.begin_ns < after;
         if (idle > 0) {
-            gmt_finding_claim(
-                analysis, finding,
-                (struct gmt_interval){
-                    gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait)),
-                    gmt_add_clamped(window->begin_ns, gmt_integer_clamped(wait + idle))});
+            gmt_finding_claim(analysis, finding, (struct gmt_interval){from, to});
+            claimed_until = to;
         }
     }
     return sums;
