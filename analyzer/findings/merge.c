@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/base/intervals.h"
 #include "analyzer/findings/advice.h"
 #include "libtrace/base/format.h"
 
@@ -130,6 +131,21 @@ static void add_part(struct gmt_analysis *analysis, struct gmt_finding *to,
     }
 }
 
+/* Where claims of several overlap, the time is saved once: as gmt_findings_combine counts it, each spread evenly over its own. */
+static void save_once(struct gmt_finding *all, const struct gmt_finding *largest)
+{
+    double each_ns = gmt_intervals_length(all->claims, all->claim_count);
+
+    all->claim_count = gmt_intervals_merge(all->claims, all->claim_count);
+    double part = each_ns > 0 ? gmt_intervals_length(all->claims, all->claim_count) / each_ns : 1;
+
+    if (part < 1) {
+        all->saving.low_ns = fmax(part * all->saving.low_ns, largest->saving.low_ns);
+        all->saving.best_ns = fmax(part * all->saving.best_ns, largest->saving.best_ns);
+        all->saving.high_ns = fmax(part * all->saving.high_ns, largest->saving.high_ns);
+    }
+}
+
 /* group: sorted, heaviest first. */
 static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt_finding *group,
                                  size_t n)
@@ -164,6 +180,7 @@ static struct gmt_finding merged(struct gmt_analysis *analysis, const struct gmt
             gmt_finding_claim(analysis, &all, f->claims[k]);
         }
     }
+    save_once(&all, &group[0]);
     if (isfinite(all.cost_ns)) {
         all.headline = gmt_text(analysis, "%zu %s, %s together; the largest: %s", n, what,
                                 gmt_format_ns(time, all.cost_ns), group[0].headline);

@@ -55,6 +55,33 @@ Test(transfer_waits, count_the_idle_time_of_two_reads_in_a_row_once)
     gmt_fixture_free(&fixture);
 }
 
+/* The same where the second one is another call of the same line: two findings of one place, and each has counted that time. */
+Test(transfer_waits, count_the_idle_time_of_two_kinds_of_reads_once)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO frame (id, address, module_id, offset, function_id, file_id, line, runtime) "
+        "SELECT id + 900, address + 8, module_id, offset + 8, function_id, file_id, line, runtime "
+        "FROM frame WHERE id IN (SELECT frame_id FROM stack_frame WHERE stack_id = 1);"
+        "INSERT INTO stack SELECT 90, depth FROM stack WHERE id = 1;"
+        "INSERT INTO stack_frame SELECT 90, position, frame_id + 900 FROM stack_frame WHERE "
+        "stack_id = 1;"
+        "INSERT INTO transfer (id, api_id, thread_id, context_id, stream_id, begin_ns, end_ns, "
+        "result, stack_id, capturing, direction, blocking, bytes, dst, src, dst_class, src_class, "
+        "device_start_ns, device_end_ns) SELECT id + 1000, api_id, thread_id, context_id, "
+        "stream_id, end_ns + 1000, end_ns + 51000, result, 90, capturing, direction, "
+        "blocking, bytes, dst, src, dst_class, src_class, end_ns + 20000, end_ns + 22000 FROM "
+        "transfer");
+    const struct gmt_finding *f = gmt_fixture_only(&fixture, "GM109");
+    cr_assert_eq(f->part_count, 2);
+    cr_assert_leq(f->saving.best_ns, 0.9 * 9 * 400e3 + 9 * 2e3);
+    cr_assert_float_eq(f->saving.best_ns, fixture.report.combined.best_ns, 1e3);
+    gmt_fixture_free(&fixture);
+}
+
 Test(transfer_waits, blame_no_readback_for_a_device_that_works_on)
 {
     struct gmt_fixture fixture;
