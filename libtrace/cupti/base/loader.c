@@ -184,14 +184,15 @@ int gmt_cupti_load(struct gmt_cupti_api *api, const char *given)
     return error == 0 && api->version < GMT_CUPTI_OLDEST ? -ENOTSUP : error;
 }
 
-static void each_of_profiler(const struct gmt_cupti_api *api, void (*use)(const char *path))
+/* `path`: PATH_MAX bytes that nobody else uses meanwhile. */
+static void each_of_profiler(const struct gmt_cupti_api *api, char *path,
+                             void (*use)(const char *path))
 {
     static const char *const names[] = {"libnvperf_host.so", "libnvperf_target.so"};
-    char path[PATH_MAX];
     const char *slash = realpath(api->path, path) != NULL ? strrchr(path, '/') : NULL;
     for (size_t i = 0; slash != NULL && i < sizeof(names) / sizeof(names[0]); i++) {
         size_t directory = (size_t)(slash + 1 - path);
-        if (directory + strlen(names[i]) < sizeof(path)) {
+        if (directory + strlen(names[i]) < PATH_MAX) {
             memcpy(path + directory, names[i], strlen(names[i]) + 1);
             use(path);
         }
@@ -216,12 +217,14 @@ static void read_file(const char *path)
 
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api)
 {
-    each_of_profiler(api, load);
+    static char path[PATH_MAX]; /* the stack is that of a thread of the program */
+    each_of_profiler(api, path, load);
 }
 
 void gmt_cupti_read_profiler(const struct gmt_cupti_api *api)
 {
-    each_of_profiler(api, read_file);
+    char path[PATH_MAX];
+    each_of_profiler(api, path, read_file);
 }
 
 const char *gmt_cupti_error(const struct gmt_cupti_api *api, CUptiResult result)

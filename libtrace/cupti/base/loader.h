@@ -51,11 +51,11 @@ struct gmt_cupti_api {
 int gmt_cupti_load(struct gmt_cupti_api *api, const char *given);
 
 /* Load the profiler libraries that lie beside CUPTI and that it opens by plain name, so that it
- * finds them also outside the loader's search path. Failure shows later, as CUPTI's own error. */
+ * finds them also outside the loader's search path. Failure shows later, as CUPTI's own error. Not by two threads at a time. */
 void gmt_cupti_load_profiler(const struct gmt_cupti_api *api);
 
-/* Have these files read into memory, and nothing loaded: whoever loads a library keeps all other threads from the loader,
- * and loading these takes 0.1 s. */
+/* Ask the kernel to read these files into memory. Nothing is loaded: that takes 0.1 s, in which no other thread can use the
+ * loader. For a thread with a stack of 8 KiB and more. */
 void gmt_cupti_read_profiler(const struct gmt_cupti_api *api);
 
 /* CUPTI's text for a result, e.g. "CUPTI_ERROR_HARDWARE_BUSY"; never NULL. */
