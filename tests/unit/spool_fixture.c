@@ -255,3 +255,15 @@ const char *gmt_fixture_text(const struct gmt_fixture *fixture, const char *sql)
     sqlite3_close(db);
     return text;
 }
+
+void gmt_fixture_expect(const struct gmt_fixture *fixture, const char *sql, int64_t value)
+{
+    int64_t found = gmt_fixture_number(fixture, sql);
+    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
+}
+
+void gmt_fixture_expect_text(const struct gmt_fixture *fixture, const char *sql, const char *value)
+{
+    const char *found = gmt_fixture_text(fixture, sql);
+    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
+}

@@ -68,5 +68,8 @@ void gmt_fixture_stream(struct gmt_fixture *fixture, uint32_t chunk, uint64_t ha
 int64_t gmt_fixture_number(const struct gmt_fixture *fixture, const char *sql);
 /* The same as text; static buffer; "" for no row or NULL. */
 const char *gmt_fixture_text(const struct gmt_fixture *fixture, const char *sql);
+/* Expects that it is this. */
+void gmt_fixture_expect(const struct gmt_fixture *fixture, const char *sql, int64_t value);
+void gmt_fixture_expect_text(const struct gmt_fixture *fixture, const char *sql, const char *value);
 
 #endif

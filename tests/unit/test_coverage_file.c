@@ -51,12 +51,6 @@ static void ingest(size_t bytes)
     cr_expect_neq(stat(fixture.spool, &gone), 0, "the spool is left");
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
 Test(coverage_file, lists_lookup_paths_and_what_went_past_the_hooks)
 {
     add("cuMemcpyHtoD", GMT_COVERAGE_HOOKED, 2, 0);
@@ -66,23 +60,30 @@ Test(coverage_file, lists_lookup_paths_and_what_went_past_the_hooks)
     coverage.head.requests[GMT_LOOKUP_DLSYM] = 1;
     coverage.head.highest_version = 12080;
     ingest(sizeof(coverage));
-    expect("SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = "
-           "'cuGetProcAddress_v2' AND "
-           "detail = 'for versions up to 12.8'",
-           7);
-    expect("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 2);
-    expect("SELECT count(*) FROM coverage WHERE what = 'cuMemcpyHtoD'", 0);
-    expect("SELECT expected FROM coverage WHERE what = 'cuMemBatchDecompressAsync' AND "
-           "class = 'move' AND seen = 0",
-           7);
-    expect("SELECT requests FROM coverage WHERE what = 'cuMemOfTheFuture' AND class = 'unknown' "
-           "AND expected = 0",
-           3);
+    gmt_fixture_expect(&fixture,
+                       "SELECT requests FROM coverage WHERE kind = 'lookup_path' AND what = "
+                       "'cuGetProcAddress_v2' AND "
+                       "detail = 'for versions up to 12.8'",
+                       7);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM coverage WHERE what = 'cuMemcpyHtoD'", 0);
+    gmt_fixture_expect(&fixture,
+                       "SELECT expected FROM coverage WHERE what = 'cuMemBatchDecompressAsync' AND "
+                       "class = 'move' AND seen = 0",
+                       7);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT requests FROM coverage WHERE what = 'cuMemOfTheFuture' AND class = 'unknown' "
+        "AND expected = 0",
+        3);
     /* Some of its calls were counted, and there may be more. */
-    expect("SELECT expected IS NULL FROM coverage WHERE what = 'cuGraphicsMapResources'", 1);
-    expect("SELECT count FROM loss WHERE detail = 'cuGraphicsMapResources'", 5);
-    expect("SELECT sum(count) FROM loss WHERE kind = 'entry point not covered'", 12);
-    expect("SELECT count(*) FROM capability", 0);
+    gmt_fixture_expect(
+        &fixture, "SELECT expected IS NULL FROM coverage WHERE what = 'cuGraphicsMapResources'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE detail = 'cuGraphicsMapResources'",
+                       5);
+    gmt_fixture_expect(&fixture,
+                       "SELECT sum(count) FROM loss WHERE kind = 'entry point not covered'", 12);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM capability", 0);
 }
 
 Test(coverage_file, with_names_that_do_not_end_is_read_all_the_same)
@@ -91,16 +92,18 @@ Test(coverage_file, with_names_that_do_not_end_is_read_all_the_same)
     memset(coverage.entry[0].name, 'x', sizeof(coverage.entry[0].name));
     coverage.head.not_kept = 4;
     ingest(sizeof(coverage));
-    expect("SELECT length(what) FROM coverage WHERE kind = 'entry point'",
-           sizeof(coverage.entry[0].name) - 1);
-    expect("SELECT count FROM loss WHERE kind = 'request not kept'", 4);
+    gmt_fixture_expect(&fixture, "SELECT length(what) FROM coverage WHERE kind = 'entry point'",
+                       sizeof(coverage.entry[0].name) - 1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind = 'request not kept'", 4);
 }
 
 static void expect_damaged(void)
 {
-    expect("SELECT count(*) FROM capability WHERE name = 'coverage' AND state = 'missing'", 1);
-    expect("SELECT count(*) FROM coverage WHERE kind <> 'runtime'", 0);
-    expect("SELECT value = '1' FROM meta WHERE key = 'complete'", 1);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM capability WHERE name = 'coverage' AND state = 'missing'",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM coverage WHERE kind <> 'runtime'", 0);
+    gmt_fixture_expect(&fixture, "SELECT value = '1' FROM meta WHERE key = 'complete'", 1);
 }
 
 Test(coverage_file, that_is_cut_short_is_said_to_be_damaged)
@@ -121,6 +124,6 @@ Test(coverage_file, that_is_not_there_says_nothing)
 {
     int error = gmt_recording_recover(fixture.output);
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
-    expect("SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 0);
-    expect("SELECT count(*) FROM capability", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM coverage WHERE kind = 'lookup_path'", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM capability", 0);
 }

@@ -95,24 +95,12 @@ static void launch(uint32_t launch_seq, uint64_t ns)
 
 /* ---- what the trace says ---- */
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 static void finish(void)
 {
     int error = gmt_recording_recover(fixture.output);
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
-    expect_text("PRAGMA integrity_check", "ok");
-    expect_text("SELECT value FROM meta WHERE key = 'complete'", "1");
+    gmt_fixture_expect_text(&fixture, "PRAGMA integrity_check", "ok");
+    gmt_fixture_expect_text(&fixture, "SELECT value FROM meta WHERE key = 'complete'", "1");
 }
 
 static void expect_lines(uint32_t crc)
@@ -121,12 +109,12 @@ static void expect_lines(uint32_t crc)
     (void)snprintf(sql, sizeof(sql),
                    "SELECT count(*) FROM instruction WHERE cubin_crc = %u AND line IS NOT NULL",
                    crc);
-    expect(sql, INSTRUCTIONS);
+    gmt_fixture_expect(&fixture, sql, INSTRUCTIONS);
     (void)snprintf(sql, sizeof(sql),
                    "SELECT length(image) = bytes AND bytes = %zu AND substr(hex(image), 1, 8) = "
                    "'7F454C46' FROM cubin WHERE crc = %u",
                    image_bytes, crc);
-    expect(sql, 1);
+    gmt_fixture_expect(&fixture, sql, 1);
 }
 
 /* Its cubin could not be had: the counts are there all the same, and so is the reason, once. */
@@ -135,12 +123,15 @@ static void expect_reason(const char *reason)
     char whole[160];
     (void)snprintf(whole, sizeof(whole), "crc %d: %s", CRC, reason);
     finish();
-    expect("SELECT count(*) FROM instruction WHERE line IS NULL AND executed = 10", INSTRUCTIONS);
-    expect("SELECT count(*) FROM cubin", 0);
-    expect_text(reasons_sql, whole);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM instruction WHERE line IS NULL AND executed = 10",
+                       INSTRUCTIONS);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 0);
+    gmt_fixture_expect_text(&fixture, reasons_sql, whole);
     /* What its kernel's accesses are is not known without the code. */
-    expect_text("SELECT group_concat(DISTINCT kind) FROM loss WHERE kind <> 'cubin not kept'",
-                "kernel class measured only in part");
+    gmt_fixture_expect_text(
+        &fixture, "SELECT group_concat(DISTINCT kind) FROM loss WHERE kind <> 'cubin not kept'",
+        "kernel class measured only in part");
 }
 
 Test(cubin_images, are_taken_from_the_file)
@@ -154,7 +145,7 @@ Test(cubin_images, are_taken_from_the_file)
     finish();
     expect_lines(CRC);
     expect_lines(OTHER);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(cubin_images, are_taken_only_where_an_instruction_names_them)
@@ -165,8 +156,8 @@ Test(cubin_images, are_taken_only_where_an_instruction_names_them)
     count_launch(CRC, 1);
     finish();
     expect_lines(CRC);
-    expect("SELECT count(*) FROM cubin", 1);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(cubin_images, of_which_the_file_has_lost_its_end_are_a_loss)
@@ -181,9 +172,12 @@ Test(cubin_images, of_which_the_file_has_lost_its_end_are_a_loss)
     count_launch(OTHER, 2);
     finish();
     expect_lines(OTHER); /* nothing else is lost */
-    expect("SELECT count(*) FROM cubin WHERE crc = 7", 0);
-    expect("SELECT count(*) FROM instruction WHERE cubin_crc = 7 AND line IS NULL", INSTRUCTIONS);
-    expect_text(reasons_sql, "crc 7: the spool's file of cubins ends before it does");
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin WHERE crc = 7", 0);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM instruction WHERE cubin_crc = 7 AND line IS NULL",
+                       INSTRUCTIONS);
+    gmt_fixture_expect_text(&fixture, reasons_sql,
+                            "crc 7: the spool's file of cubins ends before it does");
 }
 
 Test(cubin_images, are_a_loss_where_there_is_no_file)
@@ -256,9 +250,9 @@ Test(cubin_images, with_impossible_numbers_are_damaged_records)
     want(CRC, 0, 0);
     count_launch(CRC, 1);
     finish();
-    expect("SELECT count(*) FROM cubin", 0);
-    expect("SELECT sum(count) FROM loss WHERE kind = 'corrupt record'", 3);
-    expect("SELECT count(*) FROM instruction", INSTRUCTIONS);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 0);
+    gmt_fixture_expect(&fixture, "SELECT sum(count) FROM loss WHERE kind = 'corrupt record'", 3);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM instruction", INSTRUCTIONS);
 }
 
 /* So that a small file does not make a large trace: what is taken has no more bytes than the file. */
@@ -272,8 +266,8 @@ Test(cubin_images, do_not_lie_upon_each_other)
     count_launch(OTHER, 2);
     finish();
     expect_lines(CRC);
-    expect("SELECT count(*) FROM cubin", 1);
-    expect_text(reasons_sql, "crc 8: another one is in its place");
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 1);
+    gmt_fixture_expect_text(&fixture, reasons_sql, "crc 8: another one is in its place");
 }
 
 /* A dump of the last seconds is made of the records of all chunks, and names few launches of all. */
@@ -290,10 +284,10 @@ Test(cubin_images, of_the_last_seconds_are_those_that_their_launches_name)
     launch(2, 2000 * 1000 * 1000);
     count_launch(CRC, 2);
     finish();
-    expect("SELECT count(*) FROM launch", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch", 1);
     expect_lines(CRC);
-    expect("SELECT count(*) FROM cubin", 1);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 /* The record is in the unfinished trace already, and its chunk taken away. */
@@ -319,9 +313,9 @@ Test(cubin_images, are_taken_when_the_recorder_was_killed_after_the_record)
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
     cr_assert_eq(access(gmt_fixture_path(&fixture, "chunk-0"), F_OK), -1);
-    expect("SELECT sum(length(piece)) FROM ingest_cubin", 0);
+    gmt_fixture_expect(&fixture, "SELECT sum(length(piece)) FROM ingest_cubin", 0);
     finish();
     expect_lines(CRC);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
     cr_expect_eq(access(fixture.spool, F_OK), -1, "the file goes with the spool");
 }

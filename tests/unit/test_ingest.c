@@ -41,18 +41,6 @@ static void ingest(void)
     cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 Test(ingest, stores_a_transfer_with_all_it_knows)
 {
     struct gmt_call call = call_at(5000);
@@ -71,12 +59,14 @@ Test(ingest, stores_a_transfer_with_all_it_knows)
     gmt_fixture_api(&fixture, 0, 1, GMT_FAMILY_TRANSFER, "cuMemcpy2D_v2");
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
     ingest();
-    expect("SELECT count(*) FROM v_transfer WHERE bytes=400 AND direction='h2d' AND blocking=1 AND "
-           "host_class='pageable' AND begin_ns=5000 AND end_ns=5010 AND width=100 AND height=4 AND "
-           "dst_pitch=512 AND src_pitch IS NULL AND driver_api='cuMemcpy2D_v2' AND capturing=0",
-           1);
-    expect("SELECT batch FROM transfer", INT64_MIN);
-    expect("SELECT end_ns FROM process", 5010);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM v_transfer WHERE bytes=400 AND direction='h2d' AND blocking=1 AND "
+        "host_class='pageable' AND begin_ns=5000 AND end_ns=5010 AND width=100 AND height=4 AND "
+        "dst_pitch=512 AND src_pitch IS NULL AND driver_api='cuMemcpy2D_v2' AND capturing=0",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT batch FROM transfer", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM process", 5010);
 }
 
 Test(ingest, stores_the_fingerprint_of_a_transfer_or_why_it_has_none)
@@ -99,17 +89,20 @@ Test(ingest, stores_the_fingerprint_of_a_transfer_or_why_it_has_none)
     copy.transfer.fingerprint = GMT_PRINT_WHOLE; /* says that it has a slot more, and has not */
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &copy, sizeof(copy.transfer));
     ingest();
-    expect("SELECT count(*) FROM transfer", 5);
-    expect("SELECT count(*) FROM v_fingerprint", 3);
-    expect_text("SELECT hash FROM fingerprint WHERE whole = 1", "8000000000000001000000000000000f");
-    expect("SELECT bytes_hashed FROM fingerprint WHERE whole = 1", 400);
-    expect("SELECT hash_ns FROM fingerprint WHERE whole = 1", 300);
-    expect("SELECT count(hash_ns) FROM fingerprint", 1);
-    expect("SELECT count(*) FROM fingerprint WHERE whole = 0 AND skipped IS NULL", 1);
-    expect("SELECT count(*) FROM fingerprint WHERE hash IS NULL AND whole IS NULL AND "
-           "skipped = 'over_budget'",
-           1);
-    expect("SELECT count FROM loss WHERE detail = 'fingerprint'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer", 5);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM v_fingerprint", 3);
+    gmt_fixture_expect_text(&fixture, "SELECT hash FROM fingerprint WHERE whole = 1",
+                            "8000000000000001000000000000000f");
+    gmt_fixture_expect(&fixture, "SELECT bytes_hashed FROM fingerprint WHERE whole = 1", 400);
+    gmt_fixture_expect(&fixture, "SELECT hash_ns FROM fingerprint WHERE whole = 1", 300);
+    gmt_fixture_expect(&fixture, "SELECT count(hash_ns) FROM fingerprint", 1);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM fingerprint WHERE whole = 0 AND skipped IS NULL", 1);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM fingerprint WHERE hash IS NULL AND whole IS NULL AND "
+                       "skipped = 'over_budget'",
+                       1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE detail = 'fingerprint'", 1);
 }
 
 Test(ingest, gives_calls_of_all_families_ids_of_one_sequence)
@@ -121,10 +114,12 @@ Test(ingest, gives_calls_of_all_families_ids_of_one_sequence)
     gmt_fixture_call(&fixture, 0, GMT_REC_SYNC, &call, NULL, 0);
     gmt_fixture_call(&fixture, 0, GMT_REC_CALL, &call, NULL, 0);
     ingest();
-    expect("SELECT count(DISTINCT id) FROM (SELECT id FROM memset UNION ALL SELECT id FROM sync "
-           "UNION ALL SELECT id FROM api_call)",
-           3);
-    expect_text("SELECT kind FROM sync", "device");
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(DISTINCT id) FROM (SELECT id FROM memset UNION ALL SELECT id FROM sync "
+        "UNION ALL SELECT id FROM api_call)",
+        3);
+    gmt_fixture_expect_text(&fixture, "SELECT kind FROM sync", "device");
 }
 
 Test(ingest, joins_an_allocation_and_its_free_in_either_order)
@@ -148,13 +143,17 @@ Test(ingest, joins_an_allocation_and_its_free_in_either_order)
     made.kind = GMT_ALLOC_REGISTERED;
     gmt_fixture_call(&fixture, 1, GMT_REC_ALLOC, &call, &made, sizeof(made));
     ingest();
-    expect("SELECT count(*) FROM allocation WHERE id=1 AND kind='pitched' AND bytes=4096 AND "
-           "begin_ns=5000 AND free_begin_ns=6000",
-           1);
-    expect("SELECT count(*) FROM allocation", 1);
-    expect("SELECT count(*) FROM host_allocation WHERE kind IN ('pinned','registered') AND "
-           "begin_ns=5000 AND free_begin_ns=6000",
-           2);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM allocation WHERE id=1 AND kind='pitched' AND bytes=4096 AND "
+        "begin_ns=5000 AND free_begin_ns=6000",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM allocation", 1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM host_allocation WHERE kind IN ('pinned','registered') AND "
+        "begin_ns=5000 AND free_begin_ns=6000",
+        2);
 }
 
 Test(ingest, files_failed_allocations_and_frees_under_api_calls)
@@ -165,8 +164,8 @@ Test(ingest, files_failed_allocations_and_frees_under_api_calls)
     gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
     gmt_fixture_call(&fixture, 0, GMT_REC_FREE, &call, &alloc, sizeof(alloc));
     ingest();
-    expect("SELECT count(*) FROM api_call WHERE result=2", 2);
-    expect("SELECT count(*) FROM allocation", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM api_call WHERE result=2", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM allocation", 0);
 }
 
 Test(ingest, distinguishes_default_per_thread_and_reused_streams)
@@ -196,18 +195,24 @@ Test(ingest, distinguishes_default_per_thread_and_reused_streams)
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
     gmt_fixture_stream(&fixture, 0, 0x5000, 14, 8001);
     ingest();
-    expect("SELECT count(*) FROM transfer t JOIN stream s ON s.id=t.stream_id WHERE s.handle=0", 2);
-    expect("SELECT count(DISTINCT s.id) FROM transfer t JOIN stream s ON s.id=t.stream_id "
-           "WHERE s.handle=2",
-           2);
-    expect("SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
-           "WHERE t.begin_ns=6000",
-           13);
-    expect("SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
-           "WHERE t.begin_ns=8000",
-           14);
-    expect("SELECT end_ns FROM stream WHERE cupti_id=13", 7000);
-    expect("SELECT count(*) FROM stream", 5);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM transfer t JOIN stream s ON s.id=t.stream_id WHERE s.handle=0", 2);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(DISTINCT s.id) FROM transfer t JOIN stream s ON s.id=t.stream_id "
+        "WHERE s.handle=2",
+        2);
+    gmt_fixture_expect(&fixture,
+                       "SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
+                       "WHERE t.begin_ns=6000",
+                       13);
+    gmt_fixture_expect(&fixture,
+                       "SELECT s.cupti_id FROM transfer t JOIN stream s ON s.id=t.stream_id "
+                       "WHERE t.begin_ns=8000",
+                       14);
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM stream WHERE cupti_id=13", 7000);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM stream", 5);
 }
 
 Test(ingest, stores_equal_launch_arguments_once)
@@ -232,12 +237,13 @@ Test(ingest, stores_equal_launch_arguments_once)
         gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &payload, sizeof(payload));
     }
     ingest();
-    expect("SELECT count(DISTINCT argument_set_id) FROM launch", 2);
-    expect("SELECT count(*) FROM launch_argument", 4);
-    expect("SELECT count(*) FROM launch_argument WHERE parameter IS NULL", 2);
-    expect("SELECT count(*) FROM launch WHERE measured='patched' AND no_activity=1 AND "
-           "cluster_x IS NULL AND device_start_ns IS NULL",
-           3);
+    gmt_fixture_expect(&fixture, "SELECT count(DISTINCT argument_set_id) FROM launch", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch_argument", 4);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch_argument WHERE parameter IS NULL", 2);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM launch WHERE measured='patched' AND no_activity=1 AND "
+                       "cluster_x IS NULL AND device_start_ns IS NULL",
+                       3);
 }
 
 Test(ingest, refuses_launch_arguments_that_the_record_does_not_hold)
@@ -246,8 +252,8 @@ Test(ingest, refuses_launch_arguments_that_the_record_does_not_hold)
     struct gmt_call call = call_at(5000);
     gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
     ingest();
-    expect("SELECT count(*) FROM launch WHERE argument_set_id IS NULL", 1);
-    expect("SELECT count FROM loss WHERE kind='corrupt record'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch WHERE argument_set_id IS NULL", 1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='corrupt record'", 1);
 }
 
 /* ---- damaged spools -------------------------------------------------------------------------- */
@@ -283,14 +289,16 @@ Test(ingest, stores_no_number_out_of_range)
     gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
     gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_OP, &op, sizeof(op), "", NULL);
     ingest();
-    expect("SELECT count(*) FROM transfer", 1);
-    expect("SELECT (SELECT count(*) FROM memset) + (SELECT count(*) FROM allocation) + (SELECT "
-           "count(*) FROM api_call) + (SELECT count(*) FROM launch) + (SELECT count(*) FROM sync) "
-           "+ (SELECT count(*) FROM device_op)",
-           0);
-    expect("SELECT count FROM loss WHERE kind = 'corrupt record'", 9);
-    expect("SELECT end_ns FROM process",
-           5010); /* nor does a time that cannot be end the recording */
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer", 1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT (SELECT count(*) FROM memset) + (SELECT count(*) FROM allocation) + (SELECT "
+        "count(*) FROM api_call) + (SELECT count(*) FROM launch) + (SELECT count(*) FROM sync) "
+        "+ (SELECT count(*) FROM device_op)",
+        0);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind = 'corrupt record'", 9);
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM process",
+                       5010); /* nor does a time that cannot be end the recording */
 }
 
 /* A program may ask for anything: no damage where the driver refused. */
@@ -304,9 +312,9 @@ Test(ingest, stores_what_a_failed_call_asked_for)
     gmt_fixture_call(&fixture, 0, GMT_REC_ALLOC, &call, &alloc, sizeof(alloc));
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
     ingest();
-    expect("SELECT bytes FROM api_call", INT64_MAX);
-    expect("SELECT bytes FROM transfer WHERE bytes = dst_pitch", INT64_MAX);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT bytes FROM api_call", INT64_MAX);
+    gmt_fixture_expect(&fixture, "SELECT bytes FROM transfer WHERE bytes = dst_pitch", INT64_MAX);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(ingest, stores_addresses_and_handles_of_64_bits)
@@ -317,10 +325,12 @@ Test(ingest, stores_addresses_and_handles_of_64_bits)
     call.caller = call.stream = high;
     gmt_fixture_call(&fixture, 0, GMT_REC_TRANSFER, &call, &transfer, sizeof(transfer));
     ingest();
-    expect("SELECT count(*) FROM transfer t JOIN stream s ON s.id = t.stream_id WHERE t.dst = "
-           "-10484736 AND t.src = t.dst AND t.caller = t.dst AND s.handle = t.dst",
-           1);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM transfer t JOIN stream s ON s.id = t.stream_id WHERE t.dst = "
+        "-10484736 AND t.src = t.dst AND t.caller = t.dst AND s.handle = t.dst",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(ingest, adds_losses_up_to_the_most_there_can_be)
@@ -330,7 +340,8 @@ Test(ingest, adds_losses_up_to_the_most_there_can_be)
         gmt_fixture_side(&fixture, 0, GMT_REC_LOSS, &loss, sizeof(loss), "queue full", "", NULL);
     }
     ingest();
-    expect("SELECT count FROM loss WHERE typeof(count) = 'integer'", INT64_MAX);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE typeof(count) = 'integer'",
+                       INT64_MAX);
 }
 
 /* The number of an allocation takes no memory of its size. */
@@ -345,8 +356,9 @@ Test(ingest, one_allocation_of_a_great_number_takes_little_memory)
     cr_assert_eq(getrusage(RUSAGE_SELF, &before), 0);
     ingest();
     cr_assert_eq(getrusage(RUSAGE_SELF, &after), 0);
-    expect("SELECT count(*) FROM host_allocation WHERE begin_ns = 5000 AND free_begin_ns = 5000",
-           1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM host_allocation WHERE begin_ns = 5000 AND free_begin_ns = 5000", 1);
     cr_expect_lt(after.ru_maxrss - before.ru_maxrss, 100 << 10);
 }
 
@@ -361,6 +373,6 @@ Test(ingest, a_frame_far_from_its_module_has_no_offset)
     gmt_fixture_side(&fixture, 0, GMT_REC_OBJECT, &object, sizeof(object), "/bin/app", "", NULL);
     gmt_fixture_side(&fixture, 0, GMT_REC_STACK, &stack, sizeof(stack), NULL);
     ingest();
-    expect("SELECT count(*) FROM frame WHERE module_id = 1", 1);
-    expect("SELECT offset FROM frame", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM frame WHERE module_id = 1", 1);
+    gmt_fixture_expect(&fixture, "SELECT offset FROM frame", INT64_MIN);
 }

@@ -27,23 +27,11 @@ static void range(uint32_t chunk, struct gmt_user_range range, const char *name,
     gmt_fixture_side(&fixture, chunk, GMT_REC_RANGE, &range, sizeof(range), name, domain, NULL);
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 static void ingest(void)
 {
     int error = gmt_recording_recover(fixture.output);
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
-    expect_text("PRAGMA integrity_check", "ok");
+    gmt_fixture_expect_text(&fixture, "PRAGMA integrity_check", "ok");
 }
 
 Test(ingest_ranges, one_record_of_a_range_that_ended)
@@ -57,10 +45,11 @@ Test(ingest_ranges, one_record_of_a_range_that_ended)
                                   .kind = GMT_RANGE_PUSH},
           "step", "torch");
     ingest();
-    expect("SELECT count(*) FROM v_range", 1);
-    expect_text("SELECT kind || thread_id || domain || name || depth FROM v_range",
-                "push2torchstep3");
-    expect("SELECT host_ns FROM v_range", 150);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM v_range", 1);
+    gmt_fixture_expect_text(&fixture,
+                            "SELECT kind || thread_id || domain || name || depth FROM v_range",
+                            "push2torchstep3");
+    gmt_fixture_expect(&fixture, "SELECT host_ns FROM v_range", 150);
 }
 
 Test(ingest_ranges, two_records_of_which_the_second_has_no_name)
@@ -72,8 +61,9 @@ Test(ingest_ranges, two_records_of_which_the_second_has_no_name)
     range(0, open, "epoch", "");
     range(0, ended, "", "");
     ingest();
-    expect_text("SELECT kind || name || (domain IS NULL) FROM v_range", "startepoch1");
-    expect("SELECT host_ns FROM v_range", 800);
+    gmt_fixture_expect_text(&fixture, "SELECT kind || name || (domain IS NULL) FROM v_range",
+                            "startepoch1");
+    gmt_fixture_expect(&fixture, "SELECT host_ns FROM v_range", 800);
 }
 
 /* What NCCL says of an operation, whichever record has it; what is no such text says nothing. */
@@ -93,13 +83,16 @@ Test(ingest_ranges, payloads_are_in_the_row)
     gmt_fixture_side(&fixture, 0, GMT_REC_RANGE, &ended, sizeof(ended), "ncclAllReduce", "NCCL",
                      "1,4,,,,", NULL);
     ingest();
-    expect("SELECT communicator FROM v_range WHERE id = 1", (int64_t)UINT64_C(0xfedcba9876543210));
-    expect_text("SELECT ranks || ' ' || rank || ' ' || (bytes IS NULL) FROM v_range WHERE id = 1",
-                "8 0 1");
-    expect_text(
+    gmt_fixture_expect(&fixture, "SELECT communicator FROM v_range WHERE id = 1",
+                       (int64_t)UINT64_C(0xfedcba9876543210));
+    gmt_fixture_expect_text(
+        &fixture, "SELECT ranks || ' ' || rank || ' ' || (bytes IS NULL) FROM v_range WHERE id = 1",
+        "8 0 1");
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT communicator || ' ' || bytes || ' ' || (ranks IS NULL) FROM v_range WHERE id = 2",
         "1 4194304 1");
-    expect("SELECT communicator FROM v_range WHERE id = 3", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT communicator FROM v_range WHERE id = 3", INT64_MIN);
 }
 
 /* Another thread ended it, and its chunk is read first. */
@@ -112,9 +105,9 @@ Test(ingest_ranges, the_end_before_the_beginning)
     range(0, ended, "", "");
     range(1, open, "epoch", "loader");
     ingest();
-    expect_text("SELECT name || domain FROM v_range", "epochloader");
-    expect("SELECT count(*) FROM range", 1);
-    expect("SELECT end_ns FROM range", 900);
+    gmt_fixture_expect_text(&fixture, "SELECT name || domain FROM v_range", "epochloader");
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM range", 1);
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM range", 900);
 }
 
 Test(ingest_ranges, one_that_never_ended_is_open)
@@ -122,7 +115,7 @@ Test(ingest_ranges, one_that_never_ended_is_open)
     range(0, (struct gmt_user_range){.begin_ticks = 100, .id = 1, .kind = GMT_RANGE_PROFILER},
           "profiler", "");
     ingest();
-    expect("SELECT end_ns FROM v_range", INT64_MIN);
-    expect("SELECT thread_id FROM v_range", INT64_MIN);
-    expect_text("SELECT kind FROM v_range", "profiler");
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM v_range", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT thread_id FROM v_range", INT64_MIN);
+    gmt_fixture_expect_text(&fixture, "SELECT kind FROM v_range", "profiler");
 }

@@ -34,18 +34,6 @@ static void ingest(void)
     cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 static void write_kernel(const char *name)
 {
     struct gmt_kernel kernel = {.id = 1};
@@ -121,24 +109,36 @@ Test(ingest_sass, names_opcode_kind_and_line)
     write_cubin("lines.cubin", 0);
     write_all("_Z1aPKfPf", 0x100);
     ingest();
-    expect("SELECT count(*) FROM cubin WHERE crc = 7 AND length(image) = bytes", 1);
-    expect("SELECT count(*) FROM instruction WHERE source = 'sass' AND cubin_crc = 7", 16);
-    expect_text("SELECT group_concat(opcode || ' ' || kind, ', ') FROM v_instruction "
-                "WHERE kind LIKE 'global%'",
-                "LDG global_load, STG global_store");
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM cubin WHERE crc = 7 AND length(image) = bytes", 1);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM instruction WHERE source = 'sass' AND cubin_crc = 7", 16);
+    gmt_fixture_expect_text(&fixture,
+                            "SELECT group_concat(opcode || ' ' || kind, ', ') FROM v_instruction "
+                            "WHERE kind LIKE 'global%'",
+                            "LDG global_load, STG global_store");
     /* The load was inlined from the header, the store is the kernel's own. */
-    expect_text("SELECT file || ':' || line || ' < ' || caller_file || ':' || caller_line "
-                "FROM v_instruction WHERE kind = 'global_load'",
-                "/src/inlined.h:4 < /src/inlined.cu:14");
-    expect_text("SELECT file || ':' || line || coalesce(caller_file, '') FROM v_instruction "
-                "WHERE kind = 'global_store'",
-                "/src/inlined.cu:14");
-    expect("SELECT bytes FROM v_instruction WHERE kind = 'global_load'", 1200);
-    expect("SELECT requests FROM v_instruction WHERE kind = 'global_load'", 10);
-    expect("SELECT lines FROM v_instruction WHERE kind = 'global_load'", 20);
-    expect_text("SELECT source FROM v_line WHERE line = 4 AND kind = 'global_load'", "sass");
-    expect("SELECT excess_bytes FROM v_line WHERE line = 4 AND kind = 'global_load'", 40 * 32);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT file || ':' || line || ' < ' || caller_file || ':' || caller_line "
+        "FROM v_instruction WHERE kind = 'global_load'",
+        "/src/inlined.h:4 < /src/inlined.cu:14");
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT file || ':' || line || coalesce(caller_file, '') FROM v_instruction "
+        "WHERE kind = 'global_store'",
+        "/src/inlined.cu:14");
+    gmt_fixture_expect(&fixture, "SELECT bytes FROM v_instruction WHERE kind = 'global_load'",
+                       1200);
+    gmt_fixture_expect(&fixture, "SELECT requests FROM v_instruction WHERE kind = 'global_load'",
+                       10);
+    gmt_fixture_expect(&fixture, "SELECT lines FROM v_instruction WHERE kind = 'global_load'", 20);
+    gmt_fixture_expect_text(
+        &fixture, "SELECT source FROM v_line WHERE line = 4 AND kind = 'global_load'", "sass");
+    gmt_fixture_expect(&fixture,
+                       "SELECT excess_bytes FROM v_line WHERE line = 4 AND kind = 'global_load'",
+                       40 * 32);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(ingest_sass, takes_no_excess_where_lanes_share_a_sector)
@@ -150,7 +150,7 @@ Test(ingest_sass, takes_no_excess_where_lanes_share_a_sector)
                                                           [GMT_SASS_SECTORS] = 1,
                                                           [GMT_SASS_IDEAL_SECTORS] = 4}});
     ingest();
-    expect("SELECT excess_sectors FROM v_instruction", 0);
+    gmt_fixture_expect(&fixture, "SELECT excess_sectors FROM v_instruction", 0);
 }
 
 Test(ingest_sass, leaves_null_what_was_not_counted)
@@ -167,11 +167,13 @@ Test(ingest_sass, leaves_null_what_was_not_counted)
                                                           [GMT_SASS_LOCAL_SECTORS] = 24,
                                                           [GMT_SASS_WIDTH_32] = 3}});
     ingest();
-    expect("SELECT ideal_sectors FROM instruction WHERE pc_offset = 0", INT64_MIN);
-    expect("SELECT width FROM instruction WHERE pc_offset = 0", INT64_MIN);
-    expect("SELECT sectors FROM instruction WHERE pc_offset = 16", 24);
-    expect("SELECT ideal_sectors FROM instruction WHERE pc_offset = 16", 12);
-    expect("SELECT wavefronts FROM instruction WHERE pc_offset = 16", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT ideal_sectors FROM instruction WHERE pc_offset = 0",
+                       INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT width FROM instruction WHERE pc_offset = 0", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT sectors FROM instruction WHERE pc_offset = 16", 24);
+    gmt_fixture_expect(&fixture, "SELECT ideal_sectors FROM instruction WHERE pc_offset = 16", 12);
+    gmt_fixture_expect(&fixture, "SELECT wavefronts FROM instruction WHERE pc_offset = 16",
+                       INT64_MIN);
 }
 
 Test(ingest_sass, notes_a_cubin_that_is_not_whole)
@@ -180,9 +182,12 @@ Test(ingest_sass, notes_a_cubin_that_is_not_whole)
     write_cubin("lines.cubin", 1);
     write_all("_Z1aPKfPf", 0x40);
     ingest();
-    expect("SELECT count(*) FROM cubin", 0);
-    expect("SELECT count(*) FROM instruction WHERE line IS NULL AND opcode_id IS NULL", 4);
-    expect("SELECT count(*) FROM loss WHERE kind = 'cubin not kept' AND detail LIKE '%crc 7%'", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 0);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM instruction WHERE line IS NULL AND opcode_id IS NULL", 4);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM loss WHERE kind = 'cubin not kept' AND detail LIKE '%crc 7%'", 2);
 }
 
 Test(ingest_sass, knows_opcodes_without_line_information)
@@ -191,11 +196,13 @@ Test(ingest_sass, knows_opcodes_without_line_information)
     write_cubin("bare.cubin", 0);
     write_all("_Z1aPKfPf", 0x100);
     ingest();
-    expect("SELECT count(*) FROM instruction WHERE kind IN ('global_load', 'global_store')", 2);
-    expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 0);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM instruction WHERE kind IN ('global_load', 'global_store')",
+        2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM instruction WHERE line IS NOT NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
     /* Instructions without a line are identified by their offset. */
-    expect("SELECT count(*) FROM v_line WHERE line IS NULL", 16);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM v_line WHERE line IS NULL", 16);
 }
 
 Test(ingest_sass, lives_with_a_cubin_of_rubbish)
@@ -205,8 +212,8 @@ Test(ingest_sass, lives_with_a_cubin_of_rubbish)
     gmt_fixture_side_data(&fixture, 0, GMT_REC_CUBIN, &piece, sizeof(piece), (char[100]){1}, 100);
     write_all("k", 0x20);
     ingest();
-    expect("SELECT count(*) FROM instruction WHERE line IS NULL", 2);
-    expect("SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM instruction WHERE line IS NULL", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss WHERE kind = 'cubin not readable'", 1);
 }
 
 /* Of accesses alone neither widths nor ideals are counted: the cubin holds the one, and with it the other
@@ -226,17 +233,19 @@ Test(ingest_sass, looks_widths_up_and_computes_what_was_not_counted)
                     [GMT_SASS_EXECUTED] = 10, [GMT_SASS_LANES_ON] = 300, [GMT_SASS_SECTORS] = 80}});
     }
     ingest();
-    expect("SELECT lanes FROM instruction WHERE kind = 'global_load'", 300);
-    expect("SELECT width FROM instruction WHERE kind = 'global_load'", 4);
-    expect("SELECT requests FROM instruction WHERE kind = 'global_load'", 10);
-    expect("SELECT bytes FROM instruction WHERE kind = 'global_load'", 1200);
-    expect("SELECT ideal_sectors FROM instruction WHERE kind = 'global_load'", 38);
-    expect("SELECT value FROM kernel_counters c JOIN metric m ON m.id = c.metric_id "
-           "WHERE m.name = 'global_load_bytes' AND c.grp = 'patched'",
-           1200);
+    gmt_fixture_expect(&fixture, "SELECT lanes FROM instruction WHERE kind = 'global_load'", 300);
+    gmt_fixture_expect(&fixture, "SELECT width FROM instruction WHERE kind = 'global_load'", 4);
+    gmt_fixture_expect(&fixture, "SELECT requests FROM instruction WHERE kind = 'global_load'", 10);
+    gmt_fixture_expect(&fixture, "SELECT bytes FROM instruction WHERE kind = 'global_load'", 1200);
+    gmt_fixture_expect(&fixture, "SELECT ideal_sectors FROM instruction WHERE kind = 'global_load'",
+                       38);
+    gmt_fixture_expect(&fixture,
+                       "SELECT value FROM kernel_counters c JOIN metric m ON m.id = c.metric_id "
+                       "WHERE m.name = 'global_load_bytes' AND c.grp = 'patched'",
+                       1200);
     /* The code itself is larger than all else, and not asked for. */
-    expect("SELECT count(*) FROM cubin", 0);
-    expect("SELECT count(*) FROM instruction WHERE line IS NOT NULL", 16);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM cubin", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM instruction WHERE line IS NOT NULL", 16);
 }
 
 /* Where they are said to be: by the order of widths.ptx. Matrices have 4 bytes per lane each. */
@@ -261,12 +270,16 @@ Test(ingest_sass, knows_the_widths_of_copies_and_matrices)
                                                                   [GMT_SASS_WAVEFRONTS] = 8}});
         }
         ingest();
-        expect_text("SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE kind = "
-                    "'async_copy' ORDER BY site)",
-                    rows[i].copies);
-        expect_text("SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE opcode "
-                    "LIKE 'LDSM%' AND width IS NOT NULL ORDER BY site)",
-                    rows[i].matrices);
+        gmt_fixture_expect_text(
+            &fixture,
+            "SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE kind = "
+            "'async_copy' ORDER BY site)",
+            rows[i].copies);
+        gmt_fixture_expect_text(
+            &fixture,
+            "SELECT group_concat(width) FROM (SELECT width FROM v_instruction WHERE opcode "
+            "LIKE 'LDSM%' AND width IS NOT NULL ORDER BY site)",
+            rows[i].matrices);
         teardown();
         setup();
     }

@@ -29,33 +29,21 @@ static void ingest(void)
     cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 Test(ingest_side, quotes_the_command_line_for_a_shell)
 {
     gmt_fixture_process(&fixture, 0, 4000);
     ingest();
-    expect_text("SELECT command FROM process", "app 'it'\\''s' -n");
-    expect_text("SELECT options FROM process", "stacks=caller");
-    expect("SELECT rank FROM process", INT64_MIN);
-    expect("SELECT start_ns FROM process", 4000);
+    gmt_fixture_expect_text(&fixture, "SELECT command FROM process", "app 'it'\\''s' -n");
+    gmt_fixture_expect_text(&fixture, "SELECT options FROM process", "stacks=caller");
+    gmt_fixture_expect(&fixture, "SELECT rank FROM process", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT start_ns FROM process", 4000);
 }
 
 Test(ingest_side, knows_the_process_even_if_its_record_was_dropped)
 {
     ingest();
-    expect("SELECT pid FROM process", fixture.control->pid);
-    expect_text("SELECT value FROM meta WHERE key='complete'", "1");
+    gmt_fixture_expect(&fixture, "SELECT pid FROM process", fixture.control->pid);
+    gmt_fixture_expect_text(&fixture, "SELECT value FROM meta WHERE key='complete'", "1");
 }
 
 static void own(uint8_t work, uint64_t begin_ns, uint64_t end_ns, uint32_t launch_seq, bool beside)
@@ -77,16 +65,17 @@ Test(ingest_side, stores_what_gmtrace_did_itself)
             work == GMT_OWN_SESSION);
     }
     ingest();
-    expect_text("SELECT group_concat(work, ' ') FROM own_time",
-                "setup session launch instructions code handover wait exit repeat "
-                "graph setup");
-    expect("SELECT sum(end_ns - begin_ns) FROM own_time", 66);
-    expect("SELECT launch_seq FROM own_time WHERE work = 'launch'", 7);
-    expect("SELECT count(launch_seq) FROM own_time", 1);
-    expect_text("SELECT group_concat(work) FROM own_time WHERE beside", "session");
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect_text(&fixture, "SELECT group_concat(work, ' ') FROM own_time",
+                            "setup session launch instructions code handover wait exit repeat "
+                            "graph setup");
+    gmt_fixture_expect(&fixture, "SELECT sum(end_ns - begin_ns) FROM own_time", 66);
+    gmt_fixture_expect(&fixture, "SELECT launch_seq FROM own_time WHERE work = 'launch'", 7);
+    gmt_fixture_expect(&fixture, "SELECT count(launch_seq) FROM own_time", 1);
+    gmt_fixture_expect_text(&fixture, "SELECT group_concat(work) FROM own_time WHERE beside",
+                            "session");
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
     /* It is no call of the program's. */
-    expect("SELECT coalesce(end_ns, start_ns) FROM process", 4000);
+    gmt_fixture_expect(&fixture, "SELECT coalesce(end_ns, start_ns) FROM process", 4000);
 }
 
 static void page(uint8_t kind, uint32_t cause, uint64_t value)
@@ -110,19 +99,29 @@ Test(ingest_side, stores_what_happened_to_managed_memory)
     }
     page(GMT_MANAGED_KIND_COUNT, 1, 7);
     ingest();
-    expect_text("SELECT group_concat(kind, ' ') FROM managed_op",
-                "h2d d2h host_fault gpu_fault thrashing throttling remote_map d2d");
+    gmt_fixture_expect_text(&fixture, "SELECT group_concat(kind, ' ') FROM managed_op",
+                            "h2d d2h host_fault gpu_fault thrashing throttling remote_map d2d");
     /* The same number is another cause for each kind; one that nobody knows is none. */
-    expect_text("SELECT group_concat(coalesce(cause, '-'), ' ') FROM managed_op",
-                "coherence - write write - - thrashing coherence");
-    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE bytes = 7",
-                "h2d d2h thrashing remote_map d2d");
-    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE faults = 7", "gpu_fault");
-    expect_text("SELECT group_concat(kind, ' ') FROM managed_op WHERE pc = 7", "host_fault");
-    expect("SELECT dst_device_id FROM managed_op WHERE kind = 'h2d' AND src_device_id IS NULL", 1);
-    expect("SELECT src_device_id FROM managed_op WHERE kind = 'd2h' AND dst_device_id IS NULL", 0);
-    expect("SELECT count FROM loss WHERE kind = 'corrupt record' AND detail = 'managed memory'", 1);
-    expect("SELECT end_ns FROM process", 5100);
+    gmt_fixture_expect_text(&fixture,
+                            "SELECT group_concat(coalesce(cause, '-'), ' ') FROM managed_op",
+                            "coherence - write write - - thrashing coherence");
+    gmt_fixture_expect_text(&fixture,
+                            "SELECT group_concat(kind, ' ') FROM managed_op WHERE bytes = 7",
+                            "h2d d2h thrashing remote_map d2d");
+    gmt_fixture_expect_text(
+        &fixture, "SELECT group_concat(kind, ' ') FROM managed_op WHERE faults = 7", "gpu_fault");
+    gmt_fixture_expect_text(&fixture, "SELECT group_concat(kind, ' ') FROM managed_op WHERE pc = 7",
+                            "host_fault");
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT dst_device_id FROM managed_op WHERE kind = 'h2d' AND src_device_id IS NULL", 1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT src_device_id FROM managed_op WHERE kind = 'd2h' AND dst_device_id IS NULL", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count FROM loss WHERE kind = 'corrupt record' AND detail = 'managed memory'", 1);
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM process", 5100);
 }
 
 Test(ingest_side, stores_what_recording_cost)
@@ -149,16 +148,21 @@ Test(ingest_side, stores_what_recording_cost)
     overhead = (struct gmt_overhead){.begin_ns = 6000, .end_ns = 7000, .stack_one_in = 1};
     gmt_fixture_side(&fixture, 0, GMT_REC_OVERHEAD, &overhead, sizeof(overhead), NULL);
     ingest();
-    expect_text("SELECT begin_ns || ' ' || end_ns || ' ' || calls || ' ' || timed_calls || ' ' || "
-                "hooks_ns || ' ' || "
-                "error_ns || ' ' || stacks_ns || ' ' || hashing_ns || ' ' || counters_ns || ' ' || "
-                "budget FROM overhead",
-                "5000 6000 640 20 11 3 12 13 14 0.02");
-    expect_text("SELECT stacks_read || ' ' || stacks_walked || ' ' || stacks_taken || ' ' || "
-                "stack_one_in || ' ' || "
-                "hashing || ' ' || counters || ' ' || is_beyond FROM overhead",
-                "80 8 560 8 0.25 1.0 1");
-    expect("SELECT count(*) FROM overhead WHERE budget IS NULL AND error_ns IS NULL", 1);
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT begin_ns || ' ' || end_ns || ' ' || calls || ' ' || timed_calls || ' ' || "
+        "hooks_ns || ' ' || "
+        "error_ns || ' ' || stacks_ns || ' ' || hashing_ns || ' ' || counters_ns || ' ' || "
+        "budget FROM overhead",
+        "5000 6000 640 20 11 3 12 13 14 0.02");
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT stacks_read || ' ' || stacks_walked || ' ' || stacks_taken || ' ' || "
+        "stack_one_in || ' ' || "
+        "hashing || ' ' || counters || ' ' || is_beyond FROM overhead",
+        "80 8 560 8 0.25 1.0 1");
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM overhead WHERE budget IS NULL AND error_ns IS NULL", 1);
 }
 
 Test(ingest_side, says_exit_when_exit_was_reached)
@@ -167,8 +171,8 @@ Test(ingest_side, says_exit_when_exit_was_reached)
     gmt_fixture_side(&fixture, 0, GMT_REC_EXIT, &(struct gmt_side_head){.ticks = 9000},
                      sizeof(struct gmt_side_head), NULL);
     ingest();
-    expect_text("SELECT end_reason FROM process", "exit");
-    expect("SELECT end_ns FROM process", 9000);
+    gmt_fixture_expect_text(&fixture, "SELECT end_reason FROM process", "exit");
+    gmt_fixture_expect(&fixture, "SELECT end_ns FROM process", 9000);
 }
 
 Test(ingest_side, demangles_kernels_and_computes_their_occupancy)
@@ -182,11 +186,11 @@ Test(ingest_side, demangles_kernels_and_computes_their_occupancy)
     gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE, &device, sizeof(device), "GPU", "GPU-1", "580.1",
                      "a=1", NULL);
     ingest();
-    expect_text("SELECT name FROM kernel", "add(float*, int)");
-    expect("SELECT static_shared_bytes FROM kernel", INT64_MIN);
+    gmt_fixture_expect_text(&fixture, "SELECT name FROM kernel", "add(float*, int)");
+    gmt_fixture_expect(&fixture, "SELECT static_shared_bytes FROM kernel", INT64_MIN);
     /* 8 blocks of 4 warps of 64 */
-    expect("SELECT theoretical_occupancy * 1000 FROM kernel_class", 500);
-    expect_text("SELECT driver_version FROM device", "580.1");
+    gmt_fixture_expect(&fixture, "SELECT theoretical_occupancy * 1000 FROM kernel_class", 500);
+    gmt_fixture_expect_text(&fixture, "SELECT driver_version FROM device", "580.1");
 }
 
 Test(ingest_side, stores_counters_with_the_metrics_that_occur)
@@ -201,11 +205,15 @@ Test(ingest_side, stores_counters_with_the_metrics_that_occur)
     gmt_fixture_side_data(&fixture, 0, GMT_REC_COUNTERS, &counters, sizeof(counters), values,
                           sizeof(values));
     ingest();
-    expect("SELECT count(*) FROM kernel_counters WHERE grp='patched' AND source='patched'", 2);
-    expect_text("SELECT group_concat(name) FROM (SELECT name FROM metric ORDER BY id)",
-                "global_load_bytes,global_load_sectors");
-    expect("SELECT value * 10 FROM kernel_counters WHERE metric_id=3", 125);
-    expect_text("SELECT detail FROM loss WHERE kind='unknown metric'", "metric 60000");
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM kernel_counters WHERE grp='patched' AND source='patched'",
+        2);
+    gmt_fixture_expect_text(&fixture,
+                            "SELECT group_concat(name) FROM (SELECT name FROM metric ORDER BY id)",
+                            "global_load_bytes,global_load_sectors");
+    gmt_fixture_expect(&fixture, "SELECT value * 10 FROM kernel_counters WHERE metric_id=3", 125);
+    gmt_fixture_expect_text(&fixture, "SELECT detail FROM loss WHERE kind='unknown metric'",
+                            "metric 60000");
 }
 
 Test(ingest_side, stores_each_frame_once_and_finds_its_module)
@@ -223,11 +231,11 @@ Test(ingest_side, stores_each_frame_once_and_finds_its_module)
     gmt_fixture_side(&fixture, 0, GMT_REC_OBJECT, &object, sizeof(object), "/no/such/file", "ab",
                      NULL);
     ingest();
-    expect("SELECT count(*) FROM frame", 2);
-    expect("SELECT count(*) FROM stack_frame", 3);
-    expect("SELECT count(*) FROM module", 1);
-    expect("SELECT offset FROM v_frame WHERE module='/no/such/file'", 0x500);
-    expect("SELECT module_id FROM frame WHERE address=0x9999", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM frame", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM stack_frame", 3);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM module", 1);
+    gmt_fixture_expect(&fixture, "SELECT offset FROM v_frame WHERE module='/no/such/file'", 0x500);
+    gmt_fixture_expect(&fixture, "SELECT module_id FROM frame WHERE address=0x9999", INT64_MIN);
 }
 
 Test(ingest_side, names_lines_of_python_whenever_their_records_come)
@@ -241,12 +249,14 @@ Test(ingest_side, names_lines_of_python_whenever_their_records_come)
     line.line = 0;
     gmt_fixture_side(&fixture, 0, GMT_REC_PYTHON_LINE, &line, sizeof(line), "C.g", "a.py", NULL);
     ingest();
-    expect("SELECT count(*) FROM frame", 3);
-    expect_text(
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM frame", 3);
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT group_concat(coalesce(function, '?') || ' ' || coalesce(file, '?') || ' ' || "
         "coalesce(line, '?'), ', ') FROM (SELECT * FROM v_stack ORDER BY position)",
         "? ? ?, C.g a.py ?, f a.py 12");
-    expect("SELECT count(*) FROM v_stack WHERE module IS NOT NULL OR runtime <> 0", 0);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM v_stack WHERE module IS NOT NULL OR runtime <> 0", 0);
 }
 
 Test(ingest_side, adds_up_losses_and_replaces_capabilities)
@@ -263,11 +273,12 @@ Test(ingest_side, adds_up_losses_and_replaces_capabilities)
     gmt_fixture_side(&fixture, 0, GMT_REC_CAPABILITY, &capability, sizeof(capability), "counters",
                      "because", "do this", NULL);
     ingest();
-    expect("SELECT count FROM loss WHERE kind='kind' AND detail='detail'", 4);
-    expect("SELECT count FROM loss WHERE kind='record dropped'", 7);
-    expect("SELECT count(*) FROM capability WHERE state='partial' AND code=-3 AND "
-           "remedy='do this'",
-           1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='kind' AND detail='detail'", 4);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='record dropped'", 7);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM capability WHERE state='partial' AND code=-3 AND "
+                       "remedy='do this'",
+                       1);
 }
 
 Test(ingest_side, counts_records_of_unknown_type_or_too_small)
@@ -277,9 +288,11 @@ Test(ingest_side, counts_records_of_unknown_type_or_too_small)
     gmt_fixture_commit(gmt_fixture_reserve(&fixture, 0, 1), GMT_REC_LAUNCH, 1);
     gmt_fixture_process(&fixture, 0, 4000);
     ingest();
-    expect("SELECT count FROM loss WHERE kind='unknown record type' AND detail='type 200'", 2);
-    expect("SELECT count FROM loss WHERE kind='corrupt record'", 1);
-    expect_text("SELECT exe FROM process", "/bin/app");
+    gmt_fixture_expect(
+        &fixture, "SELECT count FROM loss WHERE kind='unknown record type' AND detail='type 200'",
+        2);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='corrupt record'", 1);
+    gmt_fixture_expect_text(&fixture, "SELECT exe FROM process", "/bin/app");
 }
 
 Test(ingest_side, time_is_linear_between_pairs_and_goes_on_at_the_mean_rate)

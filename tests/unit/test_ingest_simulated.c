@@ -30,18 +30,6 @@ static void ingest(void)
     cr_expect_str_eq(gmt_fixture_text(&fixture, "PRAGMA integrity_check"), "ok");
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 static void write_kernel(void)
 {
     struct gmt_kernel kernel = {.id = 1, .registers = -1};
@@ -92,25 +80,34 @@ Test(ingest_simulated, stores_instructions_and_shows_their_share_of_the_excess)
             "add.f32", "");
     }
     ingest();
-    expect("SELECT count(*) FROM instruction WHERE source = 'simulated'", 8);
-    expect("SELECT count(*) FROM v_instruction", 4);
-    expect_text("SELECT kernel || ' ' || file || ':' || line || ' ' || opcode FROM v_instruction "
-                "WHERE site = 0",
-                "work(float*) k.cu:7 ld.global.f32");
-    expect_text("SELECT caller_file || ':' || caller_line FROM v_instruction WHERE site = 1",
-                "main.cu:31");
-    expect("SELECT count(*) FROM v_instruction WHERE caller_file IS NULL AND caller_line IS NULL",
-           3);
-    expect("SELECT excess_sectors FROM v_instruction WHERE site = 0", 110); /* mean of 60, 160 */
-    expect("SELECT round(sector_share * 340) FROM v_instruction WHERE site = 0", 220);
-    expect("SELECT wavefront_share FROM v_instruction WHERE site = 1", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM instruction WHERE source = 'simulated'", 8);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM v_instruction", 4);
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT kernel || ' ' || file || ':' || line || ' ' || opcode FROM v_instruction "
+        "WHERE site = 0",
+        "work(float*) k.cu:7 ld.global.f32");
+    gmt_fixture_expect_text(
+        &fixture, "SELECT caller_file || ':' || caller_line FROM v_instruction WHERE site = 1",
+        "main.cu:31");
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM v_instruction WHERE caller_file IS NULL AND caller_line IS NULL", 3);
+    gmt_fixture_expect(&fixture, "SELECT excess_sectors FROM v_instruction WHERE site = 0",
+                       110); /* mean of 60, 160 */
+    gmt_fixture_expect(&fixture,
+                       "SELECT round(sector_share * 340) FROM v_instruction WHERE site = 0", 220);
+    gmt_fixture_expect(&fixture, "SELECT wavefront_share FROM v_instruction WHERE site = 1", 1);
     /* What means nothing for a kind is NULL, and a count that is 0 is 0. */
-    expect("SELECT sectors FROM instruction WHERE site = 1 LIMIT 1", INT64_MIN);
-    expect("SELECT wavefronts FROM instruction WHERE site = 0 LIMIT 1", INT64_MIN);
-    expect("SELECT ideal_sectors FROM instruction WHERE site = 2 LIMIT 1", 0);
-    expect("SELECT bytes FROM instruction WHERE site = 3 LIMIT 1", INT64_MIN);
-    expect("SELECT file_id FROM instruction WHERE site = 3 LIMIT 1", INT64_MIN);
-    expect_text("SELECT kind FROM instruction WHERE site = 3", "other");
+    gmt_fixture_expect(&fixture, "SELECT sectors FROM instruction WHERE site = 1 LIMIT 1",
+                       INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT wavefronts FROM instruction WHERE site = 0 LIMIT 1",
+                       INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT ideal_sectors FROM instruction WHERE site = 2 LIMIT 1", 0);
+    gmt_fixture_expect(&fixture, "SELECT bytes FROM instruction WHERE site = 3 LIMIT 1", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT file_id FROM instruction WHERE site = 3 LIMIT 1",
+                       INT64_MIN);
+    gmt_fixture_expect_text(&fixture, "SELECT kind FROM instruction WHERE site = 3", "other");
 }
 
 Test(ingest_simulated, stores_footprints_and_races)
@@ -131,12 +128,17 @@ Test(ingest_simulated, stores_footprints_and_races)
     gmt_fixture_side(&fixture, 0, GMT_REC_RACE, &race, sizeof(race), "st.shared.u32", "k.cu", "",
                      "ld.shared.u32", "k.h", "k.cu", NULL);
     ingest();
-    expect("SELECT allocation_id FROM kernel_footprint WHERE name IS NULL", 5);
-    expect("SELECT allocation_id FROM kernel_footprint WHERE name = 'table'", INT64_MIN);
-    expect("SELECT reread FROM v_footprint WHERE allocation_id = 5", 8);
-    expect("SELECT rewritten FROM v_footprint WHERE allocation_id = 5", INT64_MIN);
-    expect_text("SELECT kind FROM v_footprint WHERE name = 'table'", "variable");
-    expect_text(
+    gmt_fixture_expect(&fixture, "SELECT allocation_id FROM kernel_footprint WHERE name IS NULL",
+                       5);
+    gmt_fixture_expect(&fixture, "SELECT allocation_id FROM kernel_footprint WHERE name = 'table'",
+                       INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT reread FROM v_footprint WHERE allocation_id = 5", 8);
+    gmt_fixture_expect(&fixture, "SELECT rewritten FROM v_footprint WHERE allocation_id = 5",
+                       INT64_MIN);
+    gmt_fixture_expect_text(&fixture, "SELECT kind FROM v_footprint WHERE name = 'table'",
+                            "variable");
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT kernel || ' ' || first_opcode || ' ' || first_file || first_line || ' ' || "
         "second_opcode || ' ' || second_file || second_line || ' ' || second_caller_file || "
         "second_caller_line || ' ' || count FROM v_race "
@@ -163,10 +165,12 @@ Test(ingest_simulated, marks_the_counters_and_the_launch)
                           sizeof(values));
     gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
     ingest();
-    expect("SELECT count(*) FROM kernel_counters WHERE source = 'simulated' AND grp = 'simulated'",
-           2);
-    expect_text("SELECT grp FROM metric WHERE name = 'global_load_ideal_sectors'", "simulated");
-    expect_text("SELECT measured FROM launch", "simulated");
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM kernel_counters WHERE source = 'simulated' AND grp = 'simulated'", 2);
+    gmt_fixture_expect_text(
+        &fixture, "SELECT grp FROM metric WHERE name = 'global_load_ideal_sectors'", "simulated");
+    gmt_fixture_expect_text(&fixture, "SELECT measured FROM launch", "simulated");
 }
 
 Test(ingest_simulated, reads_a_spool_of_the_version_before)
@@ -181,8 +185,8 @@ Test(ingest_simulated, reads_a_spool_of_the_version_before)
     cr_assert_eq(gmt_recording_recover(fixture.output), -EREMOTE);
     cr_assert_eq(gmt_recording_extract(fixture.spool, old), 0);
     cr_assert_eq(rename(old, fixture.output), 0);
-    expect_text("SELECT exe FROM process", "/bin/app");
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect_text(&fixture, "SELECT exe FROM process", "/bin/app");
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(ingest_simulated, completes_a_trace_that_the_version_before_began)

@@ -28,18 +28,6 @@ static void ingest(void)
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
-static void expect_text(const char *sql, const char *value)
-{
-    const char *found = gmt_fixture_text(&fixture, sql);
-    cr_expect_str_eq(found, value, "%s: '%s' instead of '%s'", sql, found, value);
-}
-
 static void describe(struct gmt_tensor_map map)
 {
     gmt_fixture_side(&fixture, 0, GMT_REC_TENSOR_MAP, &map, sizeof(map), NULL);
@@ -71,24 +59,28 @@ Test(ingest_tensor_maps, have_the_arguments_of_as_many_dimensions_as_they_have)
 {
     describe(matrix);
     ingest();
-    expect_text(
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT kind || ' ' || data_type || ' ' || element_bits || ' ' || interleave || ' ' || "
         "swizzle || ' ' || l2_promotion || ' ' || oob_fill FROM tensor_map WHERE id = 3",
         "tiled float16 16 none 64b 256b zero");
-    expect("SELECT address FROM tensor_map", 0x7f0000001000);
-    expect("SELECT allocation_id FROM tensor_map", 5);
-    expect_text(
+    gmt_fixture_expect(&fixture, "SELECT address FROM tensor_map", 0x7f0000001000);
+    gmt_fixture_expect(&fixture, "SELECT allocation_id FROM tensor_map", 5);
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT dim_0 || ' ' || dim_1 || ' ' || stride_1 || ' ' || box_0 || ' ' || box_1 || ' ' || "
         "element_stride_1 FROM tensor_map",
         "64 4294967296 128 32 16 2");
-    expect("SELECT coalesce(dim_2, stride_2, box_2, element_stride_2, lower_0, upper_0, wide_mode) "
-           "IS NULL "
-           "FROM tensor_map",
-           1);
-    expect("SELECT inner_bytes FROM v_tensor_map", 64);
-    expect("SELECT encodings FROM v_tensor_map", 0);
-    expect("SELECT host_ns FROM v_tensor_map", INT64_MIN);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT coalesce(dim_2, stride_2, box_2, element_stride_2, lower_0, upper_0, wide_mode) "
+        "IS NULL "
+        "FROM tensor_map",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT inner_bytes FROM v_tensor_map", 64);
+    gmt_fixture_expect(&fixture, "SELECT encodings FROM v_tensor_map", 0);
+    gmt_fixture_expect(&fixture, "SELECT host_ns FROM v_tensor_map", INT64_MIN);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(ingest_tensor_maps, know_the_calls_that_made_them)
@@ -98,10 +90,12 @@ Test(ingest_tensor_maps, know_the_calls_that_made_them)
     encode(6000, 6200, 3);
     encode(7000, 7100, 0); /* its descriptor is not known */
     ingest();
-    expect("SELECT encodings FROM v_tensor_map", 2);
-    expect("SELECT host_ns FROM v_tensor_map", 500);
-    expect("SELECT count(*) FROM api_call", 3);
-    expect("SELECT count(*) FROM tensor_map_encoding e JOIN api_call c ON c.id = e.call_id", 2);
+    gmt_fixture_expect(&fixture, "SELECT encodings FROM v_tensor_map", 2);
+    gmt_fixture_expect(&fixture, "SELECT host_ns FROM v_tensor_map", 500);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM api_call", 3);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM tensor_map_encoding e JOIN api_call c ON c.id = e.call_id",
+        2);
 }
 
 Test(ingest_tensor_maps, of_images_have_channels_pixels_and_corners)
@@ -117,7 +111,8 @@ Test(ingest_tensor_maps, of_images_have_channels_pixels_and_corners)
     image.wide_mode = 1;
     describe(image);
     ingest();
-    expect_text(
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT group_concat(kind || ' ' || box_0 || ' ' || box_1 || ' ' || lower_0 || ' ' || "
         "coalesce(lower_1, '-') || ' ' || coalesce(upper_1, '-') || ' ' || coalesce(wide_mode, "
         "'-'), "
@@ -151,15 +146,19 @@ Test(ingest_tensor_maps, are_known_to_the_launches_that_got_them)
     launch.arguments[0] = launch.arguments[2];
     gmt_fixture_call(&fixture, 0, GMT_REC_LAUNCH, &call, &launch, sizeof(launch));
     ingest();
-    expect_text("SELECT group_concat(set_id || ' ' || parameter || ' ' || word_offset, '; ') FROM "
-                "launch_argument",
-                "1 0 7; 1 2 0");
-    expect_text(
+    gmt_fixture_expect_text(
+        &fixture,
+        "SELECT group_concat(set_id || ' ' || parameter || ' ' || word_offset, '; ') FROM "
+        "launch_argument",
+        "1 0 7; 1 2 0");
+    gmt_fixture_expect_text(
+        &fixture,
         "SELECT group_concat(set_id || ' ' || parameter || ' ' || parameter_offset || ' ' || "
         "tensor_map_id, '; ') FROM launch_tensor_map",
         "1 1 0 3; 1 3 192 4; 2 1 0 3");
-    expect_text("SELECT group_concat(argument_set_id, ' ') FROM launch", "1 1 2");
-    expect("SELECT launches FROM v_tensor_map", 3);
+    gmt_fixture_expect_text(&fixture, "SELECT group_concat(argument_set_id, ' ') FROM launch",
+                            "1 1 2");
+    gmt_fixture_expect(&fixture, "SELECT launches FROM v_tensor_map", 3);
 }
 
 /* A number that this version has no word for is not known; what cannot be is the record of a damaged spool. */
@@ -175,11 +174,15 @@ Test(ingest_tensor_maps, survive_numbers_that_nobody_knows)
     later.kind = GMT_MAP_IM2COL;
     describe(later);
     ingest();
-    expect("SELECT count(*) FROM tensor_map", 1);
-    expect("SELECT coalesce(data_type, element_bits, swizzle, interleave, l2_promotion, oob_fill) "
-           "IS NULL "
-           "FROM tensor_map",
-           1);
-    expect("SELECT inner_bytes FROM v_tensor_map", INT64_MIN);
-    expect("SELECT count FROM loss WHERE kind = 'corrupt record' AND detail = 'tensor map'", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM tensor_map", 1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT coalesce(data_type, element_bits, swizzle, interleave, l2_promotion, oob_fill) "
+        "IS NULL "
+        "FROM tensor_map",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT inner_bytes FROM v_tensor_map", INT64_MIN);
+    gmt_fixture_expect(
+        &fixture, "SELECT count FROM loss WHERE kind = 'corrupt record' AND detail = 'tensor map'",
+        2);
 }

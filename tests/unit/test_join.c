@@ -111,12 +111,6 @@ static void ingest(void)
     cr_assert_eq(error, 0, "%s", gmt_recording_explain(error));
 }
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
 /* Each joined transfer's device start is its host begin + `lag`. */
 static void expect_copies(int64_t joined, uint64_t lag)
 {
@@ -124,8 +118,8 @@ static void expect_copies(int64_t joined, uint64_t lag)
     (void)snprintf(sql, sizeof(sql),
                    "SELECT count(*) FROM transfer WHERE device_start_ns = begin_ns + %llu",
                    (unsigned long long)lag);
-    expect(sql, joined);
-    expect("SELECT count(device_start_ns) FROM transfer", joined);
+    gmt_fixture_expect(&fixture, sql, joined);
+    gmt_fixture_expect(&fixture, "SELECT count(device_start_ns) FROM transfer", joined);
 }
 
 Test(join, matches_copies_and_kernels_in_order)
@@ -138,9 +132,10 @@ Test(join, matches_copies_and_kernels_in_order)
     }
     ingest();
     expect_copies(50, 5 * US);
-    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 5000", 50);
-    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 5000", 50);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(join, counts_what_has_no_partner)
@@ -151,8 +146,12 @@ Test(join, counts_what_has_no_partner)
     kernel_op(5, 3 * MS, 77, 0);
     ingest();
     expect_copies(1, US);
-    expect("SELECT count FROM loss WHERE kind='host call without device row' AND detail='copy'", 1);
-    expect("SELECT count FROM loss WHERE kind='device row not joined' AND detail='kernel'", 1);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count FROM loss WHERE kind='host call without device row' AND detail='copy'", 1);
+    gmt_fixture_expect(
+        &fixture, "SELECT count FROM loss WHERE kind='device row not joined' AND detail='kernel'",
+        1);
 }
 
 Test(join, finds_the_way_back_after_lost_rows_by_synchronizations)
@@ -169,7 +168,8 @@ Test(join, finds_the_way_back_after_lost_rows_by_synchronizations)
     }
     ingest();
     expect_copies(70, 5 * US);
-    expect("SELECT count FROM loss WHERE kind='host call without device row'", 30);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='host call without device row'",
+                       30);
 }
 
 Test(join, leaves_out_what_cannot_have_a_row)
@@ -180,8 +180,9 @@ Test(join, leaves_out_what_cannot_have_a_row)
     launch(4 * MS, GMT_LAUNCH_KERNEL, 8, 0);
     kernel_op(9, 4 * MS + 5 * US, 8, 0);
     ingest();
-    expect("SELECT begin_ns FROM launch WHERE device_start_ns IS NOT NULL", 4 * (int64_t)MS);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT begin_ns FROM launch WHERE device_start_ns IS NOT NULL",
+                       4 * (int64_t)MS);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 Test(join, gives_a_graph_launch_all_its_operations)
@@ -192,11 +193,14 @@ Test(join, gives_a_graph_launch_all_its_operations)
     kernel_op(4, 1 * MS + 20 * US, 9, 3);
     kernel_op(6, 3 * MS + 10 * US, 8, 3);
     ingest();
-    expect("SELECT device_end_ns - device_start_ns FROM launch WHERE begin_ns=1000000", 11000);
-    expect("SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM launch "
-           "WHERE begin_ns=1000000)",
-           2);
-    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture,
+                       "SELECT device_end_ns - device_start_ns FROM launch WHERE begin_ns=1000000",
+                       11000);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM launch "
+                       "WHERE begin_ns=1000000)",
+                       2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
 }
 
 Test(join, puts_the_parts_of_a_copy_together_and_takes_merged_copies_apart)
@@ -217,11 +221,13 @@ Test(join, puts_the_parts_of_a_copy_together_and_takes_merged_copies_apart)
     merged.end_ns = merged.start_ns + 6000;
     write_op(&merged, "");
     ingest();
-    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE bytes=300", 11000);
-    expect("SELECT count(*) FROM transfer WHERE batch IS NOT NULL AND "
-           "device_end_ns - device_start_ns = bytes",
-           3);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture, "SELECT device_end_ns - device_start_ns FROM transfer WHERE bytes=300", 11000);
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM transfer WHERE batch IS NOT NULL AND "
+                       "device_end_ns - device_start_ns = bytes",
+                       3);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 /* What CUPTI says of a peer copy between devices that cannot reach each other (recorded on two H200s): out in
@@ -251,15 +257,23 @@ Test(join, makes_one_copy_of_the_halves_of_one_that_goes_through_the_host)
     copy(2 * MS, 65536); /* from host memory, and no half of anything */
     copy_op(10, 2 * MS + 5 * US, 65536);
     ingest();
-    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='peer'", 6000);
-    expect("SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM transfer WHERE "
-           "direction='peer')",
-           2);
-    expect("SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='h2d'", 1000);
-    expect("SELECT count(*) FROM loss", 0);
-    expect("SELECT count(*) FROM coverage WHERE what='copies' AND expected=2 AND seen=2 AND "
-           "extra=0 AND detail='3 records, 2 of these for copies between devices through the host'",
-           1);
+    gmt_fixture_expect(
+        &fixture, "SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='peer'",
+        6000);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM device_op WHERE call_id = (SELECT id FROM transfer WHERE "
+        "direction='peer')",
+        2);
+    gmt_fixture_expect(&fixture,
+                       "SELECT device_end_ns - device_start_ns FROM transfer WHERE direction='h2d'",
+                       1000);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM coverage WHERE what='copies' AND expected=2 AND seen=2 AND "
+        "extra=0 AND detail='3 records, 2 of these for copies between devices through the host'",
+        1);
 }
 
 Test(join, matches_by_device_where_the_stream_is_not_known_to_cupti)
@@ -287,7 +301,8 @@ Test(join, gives_the_same_result_when_done_again)
     cr_expect_eq(gmt_join_run(db), 0);
     gmt_database_close(db);
     expect_copies(1, 5 * US);
-    expect("SELECT count FROM loss WHERE kind='host call without device row'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='host call without device row'",
+                       1);
 }
 
 /* Copies before and after the scope have the same size, and run while the one inside waits. */
@@ -302,11 +317,11 @@ Test(join, calls_outside_of_a_scope_are_joined_and_then_forgotten)
         copy_op((uint32_t)i, MS + i * 100 * US, 4096);
     }
     ingest();
-    expect("SELECT count(*) FROM transfer", 1);
-    expect("SELECT begin_ns FROM transfer", (int64_t)(110 * US));
-    expect("SELECT device_start_ns FROM transfer", (int64_t)(MS + 1100 * US));
-    expect("SELECT count(*) FROM device_op", 1);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer", 1);
+    gmt_fixture_expect(&fixture, "SELECT begin_ns FROM transfer", (int64_t)(110 * US));
+    gmt_fixture_expect(&fixture, "SELECT device_start_ns FROM transfer", (int64_t)(MS + 1100 * US));
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 static void gap(uint32_t id, uint64_t begin_ns, uint64_t end_ns)
@@ -332,12 +347,13 @@ Test(join, calls_made_while_another_had_cupti_get_no_times_and_are_no_losses)
     gap(1, 1 * MS - 50 * US, 2 * MS - 50 * US);
     gap(2, 2500 * US - 50 * US, 0); /* to the end */
     ingest();
-    expect("SELECT count(*) FROM device_gap", 2);
-    expect("SELECT end_ns IS NULL FROM device_gap WHERE id = 2", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_gap", 2);
+    gmt_fixture_expect(&fixture, "SELECT end_ns IS NULL FROM device_gap WHERE id = 2", 1);
     expect_copies(14, 10 * MS);
-    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 9985000", 14);
-    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
-    expect("SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 9985000", 14);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
 }
 
 /* Records go off and on again a hundred times; what was begun just before they went off may run while they are. */
@@ -361,14 +377,19 @@ Test(join, calls_made_while_records_were_off_get_no_times_and_are_no_losses)
         }
     }
     ingest();
-    expect("SELECT count(*) FROM device_gap WHERE reason = 'budget' AND switch_ns = 8000", 100);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM device_gap WHERE reason = 'budget' AND switch_ns = 8000",
+        100);
     expect_copies(500, 100 * MS);
-    expect("SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 99995000", 500);
-    expect("SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
-    expect("SELECT count(*) FROM loss", 0);
-    expect("SELECT count(*) FROM coverage WHERE kind = 'records' AND expected = 500 AND "
-           "seen = 500 AND extra = 0 AND detail LIKE '%500 while records were off%'",
-           2);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM launch WHERE device_start_ns = begin_ns + 99995000", 500);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM coverage WHERE kind = 'records' AND expected = 500 AND "
+        "seen = 500 AND extra = 0 AND detail LIKE '%500 while records were off%'",
+        2);
 }
 
 /* Another thread's copy began before records were off, and ended when they were: it may have a record, and has none here. */
@@ -382,7 +403,10 @@ Test(join, a_call_that_overlaps_the_switching_is_no_loss)
     copy(3 * MS - 500, 16384);
     gmt_fixture_side(&fixture, 0, GMT_REC_DEVICE_GAP, &record, sizeof(record), "", "", NULL);
     ingest();
-    expect("SELECT count(*) FROM transfer WHERE device_start_ns IS NOT NULL", 1);
-    expect("SELECT count(*) FROM loss", 0);
-    expect("SELECT count(*) FROM coverage WHERE what = 'copies' AND expected = 1 AND seen = 1", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer WHERE device_start_ns IS NOT NULL",
+                       1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count(*) FROM coverage WHERE what = 'copies' AND expected = 1 AND seen = 1", 1);
 }

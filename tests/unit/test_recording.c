@@ -39,12 +39,6 @@ static void teardown(void)
 
 TestSuite(recording, .init = setup, .fini = teardown, .timeout = 300);
 
-static void expect(const char *sql, int64_t value)
-{
-    int64_t found = gmt_fixture_number(&fixture, sql);
-    cr_expect_eq(found, value, "%s: %lld instead of %lld", sql, (long long)found, (long long)value);
-}
-
 /* Transfers with distinct times, launches with 40 argument sets of a pointer and a tensor map, one of
  * the latter alone, and an allocation whose free lies in the next chunk. */
 static void fill_spool(void)
@@ -90,21 +84,25 @@ static void fill_spool(void)
 
 static void expect_everything_once(void)
 {
-    expect("SELECT count(*) FROM transfer", CALLS);
-    expect("SELECT count(DISTINCT begin_ns) FROM transfer", CALLS);
-    expect("SELECT count(*) FROM launch", CALLS / 3);
-    expect("SELECT count(*) FROM launch_argument", 39);
-    expect("SELECT count(DISTINCT set_id) FROM launch_tensor_map", 40);
-    expect("SELECT count(*) FROM launch_tensor_map", 40);
-    expect("SELECT count(*) FROM launch_argument a JOIN launch_tensor_map USING (set_id)", 39);
-    expect(
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer", CALLS);
+    gmt_fixture_expect(&fixture, "SELECT count(DISTINCT begin_ns) FROM transfer", CALLS);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch", CALLS / 3);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch_argument", 39);
+    gmt_fixture_expect(&fixture, "SELECT count(DISTINCT set_id) FROM launch_tensor_map", 40);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch_tensor_map", 40);
+    gmt_fixture_expect(
+        &fixture, "SELECT count(*) FROM launch_argument a JOIN launch_tensor_map USING (set_id)",
+        39);
+    gmt_fixture_expect(
+        &fixture,
         "SELECT count(*) FROM allocation WHERE begin_ns IS NOT NULL AND free_begin_ns IS NOT NULL",
         CALLS / 10);
-    expect("SELECT count(*) FROM stream", 7);
-    expect("SELECT count FROM loss WHERE kind='test'", CHUNKS);
-    expect("SELECT count(*) FROM loss", 1);
-    expect("SELECT count(*) FROM meta WHERE key='complete' AND value='1'", 1);
-    expect("SELECT count(*) FROM sqlite_master WHERE name LIKE 'ingest_%'", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM stream", 7);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='test'", CHUNKS);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM meta WHERE key='complete' AND value='1'", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'ingest_%'",
+                       0);
     cr_expect_neq(access(fixture.spool, F_OK), 0, "the spool is removed");
 }
 
@@ -223,7 +221,8 @@ Test(recording, keeps_the_spool_when_the_database_cannot_grow_and_finishes_later
     cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
     cr_assert_eq(gmt_recording_recover(fixture.output), 0);
     expect_everything_once();
-    expect("SELECT count(*) FROM capability WHERE name='recorder storage'", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM capability WHERE name='recorder storage'",
+                       0);
 }
 
 Test(recording, removes_a_spool_whose_process_died_before_it_was_filled_in)
