@@ -77,13 +77,13 @@ static bool has_device_rows(void)
 }
 
 /* The stack of this call, timed for whoever keeps account of that. */
-static uint32_t read_stack(const struct gmt_hook_call *hooked, bool all)
+static uint32_t read_stack(const struct gmt_hook_call *hooked, uint64_t hint, bool all)
 {
     if (!all && gmt_overhead_thread.from_ticks == 0) {
-        return gmt_stack_here(hooked->at.frame);
+        return gmt_stack_here(hooked->at.frame, hint);
     }
     uint64_t began = gmt_clock_ticks();
-    uint32_t stack = gmt_stack_here(hooked->at.frame);
+    uint32_t stack = gmt_stack_here(hooked->at.frame, hint);
     gmt_overhead_stack_read(gmt_clock_ticks() - began, all);
     return stack;
 }
@@ -110,9 +110,11 @@ static void put_stack(struct gmt_call *call, enum gmt_rec_type type,
                       const struct gmt_hook_call *hooked, const void *payload)
 {
     uint32_t one_in = atomic_load_explicit(&gmt_overhead_levels.stack_one_in, memory_order_relaxed);
+    /* A line of code launches one kernel. */
+    uint64_t hint = type == GMT_REC_LAUNCH ? ((const struct gmt_launch *)payload)->kernel : 0;
     if (__builtin_expect(one_in <= 1, 1) || !may_be_left_out(type) || hooked->at.frame == NULL ||
         gmt_options.stacks == GMT_STACKS_OFF) {
-        call->stack = read_stack(hooked, false);
+        call->stack = read_stack(hooked, hint, false);
         return;
     }
     const uint64_t *frame = hooked->at.frame;
@@ -130,7 +132,7 @@ static void put_stack(struct gmt_call *call, enum gmt_rec_type type,
         call->stack_one_in = one_in;
         gmt_overhead_stack_taken();
     } else {
-        call->stack = read_stack(hooked, true);
+        call->stack = read_stack(hooked, hint, true);
         gmt_overhead_stack_stands_for(gmt_places_put(&place, call->stack, one_in));
     }
 }

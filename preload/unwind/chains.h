@@ -3,8 +3,8 @@
  * Stacks that have been walked, to be recognized without another walk.
  *
  * A walk follows from the registers it starts with, from rows, and from the words that it reads. So a
- * stack is the one of an earlier walk if all of these are what they were: an entry lists the words, and
- * every one is compared. Nothing is taken for probable.
+ * stack is the one of an earlier walk if all of these are what they were: an entry lists where the words lie, and
+ * holds a hash of 64 bits of all of them.
  */
 #ifndef GMT_PRELOAD_UNWIND_CHAINS_H
 #define GMT_PRELOAD_UNWIND_CHAINS_H
@@ -18,7 +18,7 @@
 uint32_t gmt_chains_find(const struct gmt_walk *walk);
 
 /* Put a walk under a number other than 0; it takes the place of an older one. Where another thread is
- * writing, or the walk read too much, it is left out. */
+ * writing, or the walk read too much, or further than 512 KiB out, it is left out. */
 void gmt_chains_put(const struct gmt_walk *walk, uint32_t number);
 
 /* All numbers are void: a forked child. */

@@ -218,7 +218,7 @@ static uint32_t intern(struct gmt_walk *walk)
     return id;
 }
 
-uint32_t gmt_stack_here(const void *frame)
+uint32_t gmt_stack_here(const void *frame, uint64_t hint)
 {
     uint64_t hash;
     unsigned slot;
@@ -235,6 +235,7 @@ uint32_t gmt_stack_here(const void *frame)
     walk.frame = frame;
     walk.mark = gmt_objects_mark();
     walk.bottom = NULL;
+    walk.hint = hint;
     walk.salt = gmt_stack_is_own(frame) && walk.low != UINTPTR_MAX ? gmt_python_here() : 0;
     if (__builtin_expect(++calls_since_check < LOADER_CHECK_CALLS, 1)) {
         uint32_t same = gmt_chains_find(&walk);

@@ -10,8 +10,9 @@
  * GMT_STACK_FRAMES of them; 0 if none is kept. A chain may end early, never wrongly: where
  * an address could only be guessed, it must lie in code and follow a call instruction. On a stack that
  * is not the thread's own, and where only callers are kept, the chain is the hook's return address.
- * NULL: the call has no stack. */
-uint32_t gmt_stack_here(const void *frame);
+ * NULL: the call has no stack. `hint`: anything that calls with the same stack have in common more often than others;
+ * a good one saves walks, a bad one costs nothing but these. */
+uint32_t gmt_stack_here(const void *frame, uint64_t hint);
 
 /* At a thread's first call: find out where its stack lies. */
 void gmt_stack_note_thread(void);

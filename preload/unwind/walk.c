@@ -171,8 +171,10 @@ __attribute__((always_inline)) static inline void walk_on(struct gmt_walk *walk,
                                                           gmt_row_finder *find)
 {
     uintptr_t frame = (uintptr_t)walk->frame;
-    struct frame_state position = {
-        .bp = word_at(frame), .pc = plain_address(word_at(frame + 8)), .sp = frame + 16};
+    struct frame_state position = {.bp = word_at(frame),
+                                   .bp_from = frame,
+                                   .pc = plain_address(word_at(frame + 8)),
+                                   .sp = frame + 16};
     walk->depth = 0;
     walk->words = 0;
     walk->end = GMT_WALK_LOST;

@@ -27,6 +27,8 @@ struct gmt_walk {
     const void *frame;
     uint64_t mark; /* see gmt_row_key */
     uint64_t salt; /* of what else the stack holds, beside native frames (gmt_python_here) */
+    uint64_t
+        hint; /* anything: stacks with one hint are looked for in one place of the table (chains.h) */
     /* NULL, or room for GMT_WALK_BOTTOMS: gmt_walk_finding puts there where each frame begins on the stack, and behind
      * them where the last one ends, 0 if it does not know. */
     uintptr_t *bottom;

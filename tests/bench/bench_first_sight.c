@@ -35,7 +35,7 @@ static double now_ns(void)
 __attribute__((noinline)) static void hook(void)
 {
     double begin = now_ns();
-    uint32_t id = gmt_stack_here(__builtin_frame_address(0));
+    uint32_t id = gmt_stack_here(__builtin_frame_address(0), 0);
     times[count++] = now_ns() - begin;
     if (id != (uint32_t)count) { /* each stack is a new one */
         exit(3);
