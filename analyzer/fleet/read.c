@@ -119,11 +119,12 @@ static int read_memory(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-/* The software device counts while it executes: gmtrace has no time of its own there that is known. */
+/* The software device counts while it executes: gmtrace has no time of its own there that is known. A row may lie within another
+ * one, as a counted launch in a repeat, and threads may lose the same time: it counts once. */
 static int read_own(struct step_reading *reading)
 {
     struct gmt_query query;
-    int64_t is_software = 0;
+    int64_t is_software = 0, counted_to_ns = INT64_MIN;
     int rc = gmt_query_int64(reading->db,
                              "SELECT count(*) FROM capability WHERE name = 'software_device'",
                              &is_software);
@@ -132,9 +133,15 @@ static int read_own(struct step_reading *reading)
         return rc;
     }
     rc = gmt_query_open(&query, reading->db,
-                        "SELECT begin_ns, end_ns FROM own_time WHERE beside = 0");
+                        "SELECT begin_ns, end_ns FROM own_time WHERE beside = 0 ORDER BY begin_ns");
     while (rc == 0 && gmt_query_next(&query)) {
-        gmt_rank_sums_own(&reading->sums, gmt_query_time(&query, 0), gmt_query_time(&query, 1));
+        int64_t begin_ns = gmt_query_time(&query, 0), end_ns = gmt_query_time(&query, 1);
+
+        begin_ns = begin_ns > counted_to_ns ? begin_ns : counted_to_ns;
+        if (end_ns > begin_ns) {
+            gmt_rank_sums_own(&reading->sums, begin_ns, end_ns);
+            counted_to_ns = end_ns;
+        }
     }
     return gmt_query_close(&query, rc);
 }

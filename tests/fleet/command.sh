@@ -131,7 +131,12 @@ sqlite3 "measured/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('de
     INSERT INTO own_time SELECT NULL, 'repeat', NULL, begin_ns + 1000, end_ns - 1000, 0, NULL FROM step WHERE id > 8"
 cp -r measured beside && sqlite3 "beside/rank$odd.db" "UPDATE own_time SET beside = 1"
 cp -r measured software && sqlite3 "software/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('software_device', 'ok')"
-for folder in measured beside software; do
+# 0.6 % of each step twice, as a row lies within another one: it is still less than 1 %.
+cp -r two nested
+sqlite3 "nested/rank$odd.db" "INSERT INTO capability (name, state) VALUES ('device_times', 'ok');
+    INSERT INTO own_time SELECT NULL, work, NULL, begin_ns + 1000, begin_ns + 1000 + (end_ns - begin_ns) * 6 / 1000, 0, NULL
+        FROM step, (SELECT 'repeat' AS work UNION SELECT 'launch') WHERE id > 8"
+for folder in measured beside software nested; do
     expect 0 --format json $folder
     case $folder in measured) named=0 ;; *) named=1 ;; esac
     equal "odd ranks of $folder" $named "$(json "len([o for o in fleet['odd'] if o['cause'] == 'host'])")"
