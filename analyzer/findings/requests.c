@@ -124,26 +124,6 @@ static bool advise_package(struct gmt_analysis *analysis, struct gmt_finding *fi
 
 /* ---- libraries --------------------------------------------------------------------------------------- */
 
-/* Down to the start of a thread, in which there is neither Python nor a file that nobody has installed. */
-static bool is_thread_of_libraries(const struct gmt_where *where)
-{
-    const struct gmt_report_frame *frames = where->stack;
-    size_t n = where->stack_depth;
-
-    if (n < 2 || frames[n - 1].module == NULL ||
-        !gmt_starts_with(gmt_base_name(frames[n - 1].module), "libc.so")) {
-        return false;
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (frames[i].module == NULL || frames[i].interpreter ||
-            (!frames[i].runtime && !gmt_module_is_installed(frames[i].module) &&
-             gmt_origin_of_module(frames[i].module) == GMT_ORIGIN_USER)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static bool note_library(struct gmt_analysis *analysis, struct gmt_finding *finding,
                          const struct gmt_where *where)
 {
@@ -151,7 +131,7 @@ static bool note_library(struct gmt_analysis *analysis, struct gmt_finding *find
     enum gmt_origin origin = gmt_asker_of_stack(where->stack, where->stack_depth, &part_of);
     bool thread = part_of != GMT_FRAMEWORK_NONE;
 
-    if (origin == GMT_ORIGIN_USER || (thread && !is_thread_of_libraries(where))) {
+    if (origin == GMT_ORIGIN_USER || (thread && !gmt_where_is_thread_of_libraries(where))) {
         return false;
     }
     if (finding->note_why == NULL) {

@@ -6,6 +6,7 @@
 #include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/graph_kernels.h"
+#include "analyzer/trace/query.h"
 #include "libtrace/base/base_name.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/prefix.h"
@@ -191,6 +192,35 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
            gmt_where_caller(analysis, analysis->report->arena, call->caller, where);
 }
 
+/* PyTorch's backward pass runs in threads of its own (torch/csrc/autograd/engine.cpp), one for each device. */
+static const char autograd[] = "pt_autograd_";
+
+/* An offset into a library says nothing to who calls it; the name that the library gave to its thread may. */
+static void name_thread(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                        struct gmt_where *where)
+{
+    struct gmt_arena *arena = analysis->report->arena;
+    struct gmt_query query;
+
+    if (where->line > 0 || where->module == NULL || !gmt_where_is_thread_of_libraries(where) ||
+        gmt_query_open(&query, analysis->timeline->db,
+                       "SELECT name FROM thread WHERE id = ?1 AND name <> (SELECT name FROM thread "
+                       "ORDER BY id LIMIT 1)") != 0) {
+        return;
+    }
+    sqlite3_bind_int64(query.statement, 1, call->thread);
+    if (gmt_query_next(&query)) {
+        const char *name = gmt_query_text(&query, 0, arena);
+
+        if (name != NULL && gmt_starts_with(name, autograd)) {
+            where->label = gmt_arena_text(arena, "PyTorch's backward pass (thread %s)", name);
+        } else if (name != NULL && name[0] != '\0') {
+            where->label = gmt_arena_text(arena, "%s, in thread %s", where->label, name);
+        }
+    }
+    gmt_query_close(&query, 0);
+}
+
 struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct gmt_tl_call *call)
 {
     struct gmt_where where;
@@ -198,6 +228,7 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
     if (!place(analysis, call, &where)) {
         where.label = where.api != NULL ? where.api : "unknown place";
     }
+    name_thread(analysis, call, &where);
     return where;
 }
 
@@ -211,7 +242,11 @@ struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct 
     }
     struct gmt_where outer = {
         .label = "", .stack = where.stack + position, .stack_depth = where.stack_depth - position};
-    return use_frame(analysis, &where.stack[position], &outer) ? outer : where;
+    if (!use_frame(analysis, &where.stack[position], &outer)) {
+        return where;
+    }
+    name_thread(analysis, call, &outer);
+    return outer;
 }
 
 /* How graphs run a kernel, and where the first of them is launched. */

@@ -51,6 +51,9 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
 /* The same of a call whose stack is not its own; NULL: it is. */
 const char *gmt_where_taken(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
 
+/* Down to the start of a thread, in which there is neither Python nor a file that nobody has installed. */
+bool gmt_where_is_thread_of_libraries(const struct gmt_where *where);
+
 /* Name of the shared library that made the call of its own accord: innermost outside of the runtime, and
  * without source lines. *function: the last one in it on the way out, NULL: not known. Returns NULL
  * where the program's own code called, or nobody knows. */

@@ -3,9 +3,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyzer/findings/makers.h"
 #include "analyzer/findings/where.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/base/base_name.h"
+#include "libtrace/base/prefix.h"
 #include "libtrace/store/db/own_schema.h"
 
 /* Is that the function's name, without namespaces, arguments and a return type? */
@@ -126,4 +128,23 @@ size_t gmt_where_frames(struct gmt_analysis *analysis, struct gmt_arena *arena,
         frame->module = where.module;
     }
     return n;
+}
+
+bool gmt_where_is_thread_of_libraries(const struct gmt_where *where)
+{
+    const struct gmt_report_frame *frames = where->stack;
+    size_t n = where->stack_depth;
+
+    if (n < 2 || frames[n - 1].module == NULL ||
+        !gmt_starts_with(gmt_base_name(frames[n - 1].module), "libc.so")) {
+        return false;
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (frames[i].module == NULL || frames[i].interpreter ||
+            (!frames[i].runtime && !gmt_module_is_installed(frames[i].module) &&
+             gmt_origin_of_module(frames[i].module) == GMT_ORIGIN_USER)) {
+            return false;
+        }
+    }
+    return true;
 }

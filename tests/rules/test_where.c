@@ -287,3 +287,37 @@ Test(where, functions_further_out_are_not_taken_for_the_runtime)
     cr_assert_str_eq(where.label, "app.cu:42");
     gmt_fixture_free(&fixture);
 }
+
+/* A call of a library's own thread, which says what it is for by its name alone. */
+static void expect_thread(const char *first, const char *of_call, const char *innermost,
+                          const char *label)
+{
+    struct gmt_fixture fixture;
+    char sql[1024];
+
+    snprintf(sql, sizeof(sql),
+             "UPDATE thread SET name = '%s'; INSERT INTO thread VALUES (2, 101, '%s'); "
+             "UPDATE transfer SET thread_id = 2; "
+             "INSERT INTO module (id, path, load_bias, start_address, end_address) VALUES "
+             "(800, '%s', 0, 80000, 90000), (801, '/lib/x86_64-linux-gnu/libc.so.6', 0, 90000, "
+             "100000); INSERT INTO frame (id, address, module_id, offset, runtime) VALUES "
+             "(800, 80100, 800, 100, 0), (801, 90100, 801, 100, 0); "
+             "DELETE FROM stack_frame WHERE stack_id = 1 AND position > 0; "
+             "INSERT INTO stack_frame VALUES (1, 1, 800), (1, 2, 801)",
+             first, of_call, innermost);
+    struct gmt_where where = where_after(&fixture, "fixtures/GM101_positive", sql);
+    cr_assert_str_eq(where.label, label);
+    gmt_fixture_free(&fixture);
+}
+
+#define TORCH_CPU "/venv/lib/python3.12/site-packages/torch/lib/libtorch_cpu.so"
+
+Test(where, names_the_thread_of_a_library)
+{
+    expect_thread("python3", "pt_autograd_0", TORCH_CPU,
+                  "PyTorch's backward pass (thread pt_autograd_0)");
+    expect_thread("python3", "loader-3", TORCH_CPU, "libtorch_cpu.so+0x64, in thread loader-3");
+    /* Nobody has named it; and it is the program's own. */
+    expect_thread("python3", "python3", TORCH_CPU, "libtorch_cpu.so+0x64");
+    expect_thread("app", "worker", "/opt/app", "app+0x64");
+}
