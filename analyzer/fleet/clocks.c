@@ -148,6 +148,21 @@ static double on_line(const struct line *line, double time)
 }
 
 /*
+ * An offset is a line over the time of all. since: from the line's middle, by a rank's own clock and the offset there, which grows
+ * until then, too. What grows by half of the time is no clock.
+ */
+static double growth(double slope, double since)
+{
+    return fabs(slope) < 0.5 ? slope / (1 - slope) * since : 0;
+}
+
+/* What the rank's clock showed, on that of all. */
+static double corrected(const struct line *line, double time)
+{
+    return time + line->middle + growth(line->slope, time + line->middle - line->at);
+}
+
+/*
  * Gathers the ends of all ranks, by the clocks as they were corrected in the pass before, and leaves the median of each
  * collective that more than half of the ranks have. Without that correction it would depend on who is missing.
  */
@@ -166,7 +181,7 @@ static void find_medians(struct match *match)
                 continue;
             }
             match->ends[n++] = (struct collective_end){one->key, one->position,
-                                                       at + on_line(&match->lines[r], at)};
+                                                       corrected(&match->lines[r], at)};
         }
     }
     qsort(match->ends, n, sizeof(*match->ends), by_key);
@@ -474,6 +489,6 @@ int64_t gmt_fleet_common_time(const struct gmt_fleet_clock *clock, int64_t wall_
     if (clock->confidence == GMT_FLEET_NO_MATCH) {
         return wall_clock_ns;
     }
-    double since = (double)(wall_clock_ns - clock->middle_ns);
-    return wall_clock_ns + (int64_t)(clock->offset_ns + clock->drift_ppm / 1e6 * since);
+    double since = (double)(wall_clock_ns - clock->middle_ns) + clock->offset_ns;
+    return wall_clock_ns + (int64_t)(clock->offset_ns + growth(clock->drift_ppm / 1e6, since));
 }

@@ -28,7 +28,7 @@ struct gmt_fleet_clock {
     double
         offset_ns; /* to be added to this rank's wall clock, in the middle of the run; NAN: not known */
     int64_t middle_ns; /* that middle, wall clock of the median rank */
-    double drift_ppm;  /* by which the offset grows */
+    double drift_ppm;  /* by which the offset grows, of the time of the median rank */
     double error_ns;   /* standard deviation of one collective from that line */
     size_t matched, ambiguous;
     enum gmt_fleet_confidence confidence;

@@ -85,6 +85,30 @@ Test(fleet_clocks, a_host_that_is_off_is_corrected_and_reported, .fini = drop)
     }
 }
 
+/* The offset is that in the middle of the run by the others' clocks, from which its own is seconds away: a drift of 40 ppm makes
+ * 280 us of that. */
+Test(fleet_clocks, a_clock_that_is_seconds_off_and_drifts_shows_the_common_time, .fini = drop)
+{
+    struct gmt_fleet_rank *off, *other;
+
+    make(16, FAULT_NONE);
+    off = &fleet.ranks[6];
+    other = &fleet.ranks[2];
+    for (size_t i = 0; i < off->collective_count; i++) {
+        int64_t *end = &off->collectives[i].end_ns;
+
+        *end += INT64_C(-7000000000) + (*end - INT64_C(1700000000000000000)) / 25000;
+    }
+    compare();
+    cr_expect_float_eq(clocks.ranks[6].drift_ppm, -40, 5);
+    for (size_t i = 0; i < off->collective_count; i++) {
+        int64_t apart = gmt_fleet_common_time(&clocks.ranks[6], off->collectives[i].end_ns) -
+                        gmt_fleet_common_time(&clocks.ranks[2], other->collectives[i].end_ns);
+
+        cr_assert_lt(llabs(apart), (int64_t)BOUND_NS, "collective %zu: %ld ns", i, (long)apart);
+    }
+}
+
 Test(fleet_clocks, a_rank_that_counts_otherwise_is_ambiguous, .fini = drop)
 {
     make(13, FAULT_NONE);
