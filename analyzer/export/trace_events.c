@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "libtrace/base/format.h"
+#include "libtrace/record/checked.h"
 
 void gmt_events_text(struct gmt_events *events, const char *text)
 {
@@ -35,14 +36,19 @@ void gmt_events_time(struct gmt_events *events, const char *key, int64_t ns)
             magnitude / 1000, magnitude % 1000);
 }
 
+int64_t gmt_events_common(const struct gmt_events_clock *clock, int64_t at_ns)
+{
+    double since_ns = (double)at_ns - (double)clock->middle_ns;
+
+    return gmt_add_clamped(gmt_add_clamped(at_ns, clock->shift_ns),
+                           gmt_integer_clamped(clock->drift * since_ns));
+}
+
 void gmt_events_open(struct gmt_events *events, char phase, int pid, int64_t tid, int64_t at_ns)
 {
-    int64_t since_ns;
-
     /* Clocks of a damaged trace may be anything. */
-    if (__builtin_sub_overflow(at_ns, events->origin_ns, &since_ns)) {
-        since_ns = at_ns < 0 ? INT64_MIN : INT64_MAX;
-    }
+    int64_t since_ns = gmt_sub_clamped(gmt_events_common(&events->clock, at_ns), events->origin_ns);
+
     fprintf(events->out, "%s\n{\"ph\":\"%c\",\"pid\":%d,\"tid\":%" PRId64, events->begun ? "," : "",
             phase, pid, tid);
     gmt_events_time(events, "ts", since_ns);
@@ -78,6 +84,36 @@ void gmt_events_place(struct gmt_events *events, const char *what, int pid, int6
     fprintf(events->out, "\"sort_index\":%" PRId64 "}}", place);
 }
 
+void gmt_events_open_slice(struct gmt_events *events, const struct gmt_events_slice *slice)
+{
+    int64_t length_ns = gmt_sub_clamped(gmt_events_common(&events->clock, slice->end_ns),
+                                        gmt_events_common(&events->clock, slice->begin_ns));
+
+    gmt_events_open(events, 'X', slice->pid, slice->tid, slice->begin_ns);
+    /* A call cannot end before it begins, except in a damaged trace; nor can it take longer than 64 bits say. */
+    gmt_events_time(events, "dur", length_ns > 0 && length_ns < INT64_MAX ? length_ns : 0);
+    fputs(",\"name\":", events->out);
+    gmt_events_text(events, slice->name != NULL ? slice->name : "unknown");
+    fputs(",\"cat\":", events->out);
+    gmt_events_text(events, slice->category != NULL ? slice->category : "unknown");
+    fputs(",\"args\":{", events->out);
+}
+
+void gmt_events_close_slice(struct gmt_events *events)
+{
+    fputc('}', events->out);
+    gmt_events_close(events);
+}
+
+void gmt_events_flow(struct gmt_events *events, char phase, const struct gmt_events_slice *slice,
+                     const char *what, int64_t id)
+{
+    gmt_events_open(events, phase, slice->pid, slice->tid, slice->begin_ns);
+    fprintf(events->out, ",\"id\":%" PRId64 ",\"name\":\"%s\",\"cat\":\"%s\"%s", id, what, what,
+            phase == 'f' ? ",\"bp\":\"e\"" : "");
+    gmt_events_close(events);
+}
+
 /* Whether the lane takes the event; closes what has ended. */
 static bool fits(struct gmt_lane *lane, bool nest, int64_t begin_ns, int64_t end_ns)
 {
@@ -105,4 +141,17 @@ int gmt_lanes_take(struct gmt_lanes *lanes, int64_t begin_ns, int64_t end_ns)
     struct gmt_lane *lane = &lanes->lane[at];
     lane->ends_ns[lane->open++] = end_ns;
     return at;
+}
+
+void gmt_lanes_place(struct gmt_lanes *lanes, struct gmt_events *events,
+                     struct gmt_events_slice *slice, const char *name, int64_t place)
+{
+    int known = lanes->count, lane = gmt_lanes_take(lanes, slice->begin_ns, slice->end_ns);
+
+    slice->tid = gmt_add_clamped(slice->tid, (int64_t)lane * GMT_LANE_TIDS);
+    if (lane == known) {
+        gmt_events_name(events, "thread_name", slice->pid, slice->tid, name);
+        gmt_events_place(events, "thread_sort_index", slice->pid, slice->tid,
+                         gmt_add_clamped(gmt_mul_clamped(place, GMT_LANES), lane));
+    }
 }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as trace events: calls and ranges by thread, device work by stream, flows between them, memory, findings. */
+/* Rows of a trace as trace events: calls and ranges by thread, device work by stream, flows between them, memory. */
+#include "analyzer/commands/export/export_rows.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "analyzer/commands/commands.h"
-#include "analyzer/commands/export/export.h"
-#include "analyzer/commands/export/export_findings.h"
 #include "analyzer/commands/validate_checks.h"
 #include "analyzer/export/export_names.h"
-#include "analyzer/export/trace_events.h"
-#include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/record/checked.h"
 #include "libtrace/store/db/guard.h"
@@ -18,19 +15,9 @@
 #include "libtrace/store/db/values.h"
 
 enum {
-    HOST_PID = 1, /* the traced process: its own number is in its name */
-    FIRST_DEVICE_PID = 2,
-    LANE_TIDS = 1 << 24, /* tids of lane n of a track are this many times n further on */
-    NO_STREAM_TID = LANE_TIDS - 1,
-};
-
-struct perfetto {
-    sqlite3 *db;
-    const char *trace;
-    struct gmt_events events;
-    int64_t count;
-    int arguments;            /* of the event that is open */
-    bool complained, damaged; /* the latter: a row had something else than an integer */
+    NO_STREAM_TID = GMT_LANE_TIDS - 1,
+    FLOW_BITS =
+        42, /* of a row's id: with the number of a trace before it, still exact in a double */
 };
 
 /*
@@ -144,7 +131,7 @@ static const char *column_text(sqlite3_stmt *row, int column)
  * A column of a compound statement does not say of which table it is: the query of types of `validate`
  * does, "table.column is text". Where that finds nothing, the name of the result's column stays.
  */
-static void note_damage(struct perfetto *p)
+static void note_damage(struct gmt_export_rows *p)
 {
     static const struct gmt_check types = {.made_of = GMT_CHECK_TYPES};
     char *sql = gmt_check_sql(&types, p->db);
@@ -160,7 +147,7 @@ static void note_damage(struct perfetto *p)
 }
 
 /* 0 for NULL, and for something else, with which the export ends. */
-static int64_t integer_of(struct perfetto *p, sqlite3_stmt *row, int column)
+static int64_t integer_of(struct gmt_export_rows *p, sqlite3_stmt *row, int column)
 {
     int64_t value = 0;
 
@@ -171,8 +158,9 @@ static int64_t integer_of(struct perfetto *p, sqlite3_stmt *row, int column)
 }
 
 /* Runs sql and gives every row to `each`. 0 or -EIO, complained about. */
-static int for_rows(struct perfetto *p, const char *sql,
-                    void (*each)(struct perfetto *p, sqlite3_stmt *row, void *state), void *state)
+static int for_rows(struct gmt_export_rows *p, const char *sql,
+                    void (*each)(struct gmt_export_rows *p, sqlite3_stmt *row, void *state),
+                    void *state)
 {
     sqlite3_stmt *statement = NULL;
     int rc = sqlite3_prepare_v2(p->db, sql, -1, &statement, NULL);
@@ -194,28 +182,29 @@ static int for_rows(struct perfetto *p, const char *sql,
     return rc == SQLITE_DONE ? 0 : -EIO;
 }
 
-static void argument_key(struct perfetto *p, const char *key)
+static void argument_key(struct gmt_export_rows *p, const char *key)
 {
-    fprintf(p->events.out, "%s\"%s\":", p->arguments++ > 0 ? "," : "", key);
+    fprintf(p->events->out, "%s\"%s\":", p->arguments++ > 0 ? "," : "", key);
 }
 
 /* "key": text, or nothing where it is not known. */
-static void argument_text(struct perfetto *p, const char *key, const char *text)
+static void argument_text(struct gmt_export_rows *p, const char *key, const char *text)
 {
     if (text == NULL) {
         return;
     }
     argument_key(p, key);
-    gmt_events_text(&p->events, text);
+    gmt_events_text(p->events, text);
 }
 
-static void argument_integer(struct perfetto *p, const char *key, sqlite3_stmt *row, int column)
+static void argument_integer(struct gmt_export_rows *p, const char *key, sqlite3_stmt *row,
+                             int column)
 {
     if (sqlite3_column_type(row, column) == SQLITE_NULL) {
         return;
     }
     argument_key(p, key);
-    fprintf(p->events.out, "%" PRId64, integer_of(p, row, column));
+    fprintf(p->events->out, "%" PRId64, integer_of(p, row, column));
 }
 
 /* A row that begins track.key: its lanes are empty and nothing names it yet. */
@@ -234,76 +223,38 @@ static bool track_changes(struct track *track, int64_t group, int64_t key)
     return true;
 }
 
-/* The tid of the lane that takes an event; a lane that is used first gets the track's name. */
-static int64_t lane_tid(struct perfetto *p, struct track *track, int pid, int64_t tid,
-                        int64_t begin_ns, int64_t end_ns, const char *name)
+static void open_slice(struct gmt_export_rows *p, const struct gmt_events_slice *slice)
 {
-    int known = track->lanes.count, lane = gmt_lanes_take(&track->lanes, begin_ns, end_ns);
-    int64_t lane_tid = gmt_add_clamped(tid, (int64_t)lane * LANE_TIDS);
-
-    if (lane == known) {
-        gmt_events_name(&p->events, "thread_name", pid, lane_tid, name);
-        gmt_events_place(&p->events, "thread_sort_index", pid, lane_tid,
-                         gmt_add_clamped(gmt_mul_clamped(track->key, GMT_LANES), lane));
-    }
-    return lane_tid;
-}
-
-struct slice {
-    int pid;
-    int64_t tid, begin_ns, end_ns;
-    const char *name, *category;
-};
-
-/* An event with beginning and length, whose arguments stay open. */
-static void open_slice(struct perfetto *p, const struct slice *slice)
-{
-    int64_t length_ns;
-
-    /* A call cannot end before it begins, except in a damaged trace. */
-    if (__builtin_sub_overflow(slice->end_ns, slice->begin_ns, &length_ns) || length_ns < 0) {
-        length_ns = 0;
-    }
-    gmt_events_open(&p->events, 'X', slice->pid, slice->tid, slice->begin_ns);
-    gmt_events_time(&p->events, "dur", length_ns);
-    fputs(",\"name\":", p->events.out);
-    gmt_events_text(&p->events, slice->name != NULL ? slice->name : "unknown");
-    fputs(",\"cat\":", p->events.out);
-    gmt_events_text(&p->events, slice->category != NULL ? slice->category : "unknown");
-    fputs(",\"args\":{", p->events.out);
+    gmt_events_open_slice(p->events, slice);
     p->arguments = 0;
     p->count++;
 }
 
-static void close_slice(struct perfetto *p)
+/* Of a call and of what it made the device do. Ids of several traces in one file differ by the trace's number before them. */
+static void flow(struct gmt_export_rows *p, char phase, const struct gmt_events_slice *slice,
+                 int64_t id)
 {
-    fputc('}', p->events.out);
-    gmt_events_close(&p->events);
+    const uint64_t own = (UINT64_C(1) << FLOW_BITS) - 1;
+
+    gmt_events_flow(
+        p->events, phase, slice, "call",
+        p->number == 0 ? id : (int64_t)((uint64_t)p->number << FLOW_BITS | ((uint64_t)id & own)));
 }
 
-/* 's' in a call, 'f' in what it made the device do. */
-static void flow(struct perfetto *p, char phase, const struct slice *slice, int64_t id)
-{
-    gmt_events_open(&p->events, phase, slice->pid, slice->tid, slice->begin_ns);
-    fprintf(p->events.out, ",\"id\":%" PRId64 ",\"name\":\"call\",\"cat\":\"call\"%s", id,
-            phase == 'f' ? ",\"bp\":\"e\"" : "");
-    gmt_events_close(&p->events);
-}
-
-static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
+static void put_call(struct gmt_export_rows *p, sqlite3_stmt *row, void *state)
 {
     struct track *track = state;
     int64_t thread = integer_of(p, row, 0), tid = integer_of(p, row, 12);
-    struct slice slice = {.pid = HOST_PID,
-                          .begin_ns = integer_of(p, row, 1),
-                          .end_ns = integer_of(p, row, 2),
-                          .name = column_text(row, 3),
-                          .category = column_text(row, 4)};
+    struct gmt_events_slice slice = {.pid = p->first_pid,
+                                     .begin_ns = integer_of(p, row, 1),
+                                     .end_ns = integer_of(p, row, 2),
+                                     .name = column_text(row, 3),
+                                     .category = column_text(row, 4)};
 
-    (void)track_changes(track, HOST_PID, thread);
+    (void)track_changes(track, p->first_pid, thread);
     track->lanes.nest = true;
-    slice.tid = lane_tid(p, track, HOST_PID, tid, slice.begin_ns, slice.end_ns,
-                         column_text(row, 13));
+    slice.tid = tid;
+    gmt_lanes_place(&track->lanes, p->events, &slice, column_text(row, 13), thread);
     open_slice(p, &slice);
     argument_integer(p, "id", row, 5);
     argument_text(p, "what", column_text(row, 6));
@@ -312,13 +263,13 @@ static void put_call(struct perfetto *p, sqlite3_stmt *row, void *state)
     if (integer_of(p, row, 10) != 0) {
         argument_integer(p, "error", row, 10);
     }
-    close_slice(p);
+    gmt_events_close_slice(p->events);
     if (integer_of(p, row, 9) != 0) {
         flow(p, 's', &slice, integer_of(p, row, 5));
     }
 }
 
-static void stream_name(struct perfetto *p, char *name, size_t bytes, sqlite3_stmt *row)
+static void stream_name(struct gmt_export_rows *p, char *name, size_t bytes, sqlite3_stmt *row)
 {
     int64_t stream = integer_of(p, row, 1), handle = integer_of(p, row, 11);
 
@@ -333,43 +284,44 @@ static void stream_name(struct perfetto *p, char *name, size_t bytes, sqlite3_st
     }
 }
 
-static void name_device(struct perfetto *p, int pid, int64_t device, const char *model)
+static void name_device(struct gmt_export_rows *p, int pid, int64_t device, const char *model)
 {
-    char name[256];
+    char name[512];
 
-    snprintf(name, sizeof(name), "GPU %" PRId64 ": %s", device, model != NULL ? model : "");
-    gmt_events_name(&p->events, "process_name", pid, 0, name);
-    gmt_events_place(&p->events, "process_sort_index", pid, 0, pid);
+    snprintf(name, sizeof(name), "%s%sGPU %" PRId64 ": %s", p->label != NULL ? p->label : "",
+             p->label != NULL ? ", " : "", device, model != NULL ? model : "");
+    gmt_events_name(p->events, "process_name", pid, 0, name);
+    gmt_events_place(p->events, "process_sort_index", pid, 0, pid);
 }
 
-static int pid_of(int64_t device)
+static int pid_of(const struct gmt_export_rows *p, int64_t device)
 {
-    return device < 0 || device > 1 << 20 ? HOST_PID : FIRST_DEVICE_PID + (int)device;
+    return device < 0 || device > p->last_device ? p->first_pid : p->first_pid + 1 + (int)device;
 }
 
-static void put_device_work(struct perfetto *p, sqlite3_stmt *row, void *state)
+static void put_device_work(struct gmt_export_rows *p, sqlite3_stmt *row, void *state)
 {
     struct track *track = state;
     int64_t device = integer_of(p, row, 0), stream = integer_of(p, row, 1);
     char name[64];
-    struct slice slice = {.pid = pid_of(device),
-                          .begin_ns = integer_of(p, row, 2),
-                          .end_ns = integer_of(p, row, 3),
-                          .name = column_text(row, 4),
-                          .category = column_text(row, 5)};
+    struct gmt_events_slice slice = {.pid = pid_of(p, device),
+                                     .begin_ns = integer_of(p, row, 2),
+                                     .end_ns = integer_of(p, row, 3),
+                                     .name = column_text(row, 4),
+                                     .category = column_text(row, 5)};
 
     if (!track->begun || track->group != device) {
         name_device(p, slice.pid, device, column_text(row, 10));
     }
     (void)track_changes(track, device, stream);
     stream_name(p, name, sizeof(name), row);
-    slice.tid = lane_tid(p, track, slice.pid, stream != 0 ? stream : NO_STREAM_TID, slice.begin_ns,
-                         slice.end_ns, name);
+    slice.tid = stream != 0 ? stream : NO_STREAM_TID;
+    gmt_lanes_place(&track->lanes, p->events, &slice, name, stream);
     open_slice(p, &slice);
     argument_integer(p, "id", row, 6);
     argument_text(p, "what", column_text(row, 7));
     argument_integer(p, "bytes", row, 8);
-    close_slice(p);
+    gmt_events_close_slice(p->events);
     if (sqlite3_column_type(row, 9) != SQLITE_NULL) {
         flow(p, 'f', &slice, integer_of(p, row, 9));
     }
@@ -380,7 +332,7 @@ struct memory {
     bool begun;
 };
 
-static void put_memory(struct perfetto *p, sqlite3_stmt *row, void *state)
+static void put_memory(struct gmt_export_rows *p, sqlite3_stmt *row, void *state)
 {
     struct memory *memory = state;
     int64_t device = integer_of(p, row, 0);
@@ -391,38 +343,43 @@ static void put_memory(struct perfetto *p, sqlite3_stmt *row, void *state)
     if (__builtin_add_overflow(memory->bytes, integer_of(p, row, 2), &memory->bytes)) {
         memory->bytes = 0;
     }
-    gmt_events_open(&p->events, 'C', pid_of(device), 0, integer_of(p, row, 1));
-    fprintf(p->events.out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRId64 "}",
+    gmt_events_open(p->events, 'C', pid_of(p, device), 0, integer_of(p, row, 1));
+    fprintf(p->events->out, ",\"name\":\"%s\",\"args\":{\"bytes\":%" PRId64 "}",
             device < 0 ? "page-locked host memory" : "device memory", memory->bytes);
-    gmt_events_close(&p->events);
+    gmt_events_close(p->events);
 }
 
-static void put_process(struct perfetto *p, sqlite3_stmt *row, void *state)
+static void put_process(struct gmt_export_rows *p, sqlite3_stmt *row, void *state)
 {
     char name[512];
 
     (void)state;
-    snprintf(name, sizeof(name), "%s%s (%" PRId64 ")",
+    snprintf(name, sizeof(name), "%s%s%s%s (%" PRId64 ")", p->label != NULL ? p->label : "",
+             p->label != NULL ? ": " : "",
              column_text(row, 2) != NULL ? "software device, times of the CPU: " : "",
              column_text(row, 0) != NULL ? column_text(row, 0) : "process", integer_of(p, row, 1));
-    gmt_events_name(&p->events, "process_name", HOST_PID, 0, name);
-    gmt_events_place(&p->events, "process_sort_index", HOST_PID, 0, HOST_PID);
+    gmt_events_name(p->events, "process_name", p->first_pid, 0, name);
+    gmt_events_place(p->events, "process_sort_index", p->first_pid, 0, p->first_pid);
 }
 
-static void take_origin(struct perfetto *p, sqlite3_stmt *row, void *state)
+static void take_origin(struct gmt_export_rows *p, sqlite3_stmt *row, void *state)
 {
-    (void)state;
-    p->events.origin_ns = integer_of(p, row, 0);
+    *(int64_t *)state = integer_of(p, row, 0);
+}
+
+int gmt_export_rows_origin(struct gmt_export_rows *p, int64_t *origin_ns)
+{
+    return for_rows(p, origin_sql, take_origin, origin_ns);
 }
 
 /* Ranges were written from version 2 on. */
-static bool has_ranges(const struct perfetto *p)
+static bool has_ranges(const struct gmt_export_rows *p)
 {
     return sqlite3_table_column_metadata(p->db, NULL, "range", "id", NULL, NULL, NULL, NULL,
                                          NULL) == SQLITE_OK;
 }
 
-static int name_rows(struct perfetto *p)
+static int name_rows(struct gmt_export_rows *p)
 {
     int rc = gmt_export_names(p->db, has_ranges(p));
 
@@ -433,7 +390,7 @@ static int name_rows(struct perfetto *p)
     return rc;
 }
 
-static int put_calls(struct perfetto *p)
+static int put_calls(struct gmt_export_rows *p)
 {
     struct track threads = {0};
     char *sql = sqlite3_mprintf(calls_sql, has_ranges(p) ? RANGES : "",
@@ -444,23 +401,12 @@ static int put_calls(struct perfetto *p)
     return rc;
 }
 
-static int write_events(void *context, FILE *out)
+int gmt_export_rows_write(struct gmt_export_rows *p)
 {
-    struct perfetto *p = context;
     struct track streams = {0};
     struct memory memory = {0};
+    int rc = for_rows(p, process_sql, put_process, NULL);
 
-    p->events.out = out;
-    int rc = for_rows(p, origin_sql, take_origin, NULL);
-    if (rc != 0) {
-        return rc;
-    }
-    fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"tool\":\"gmtrace " GMT_VERSION
-          "\",\"trace\":",
-          out);
-    gmt_events_text(&p->events, p->trace);
-    fputs("},\"traceEvents\":[", out);
-    rc = for_rows(p, process_sql, put_process, NULL);
     if (rc == 0) {
         rc = name_rows(p);
     }
@@ -470,30 +416,5 @@ static int write_events(void *context, FILE *out)
     if (rc == 0) {
         rc = for_rows(p, device_sql, put_device_work, &streams);
     }
-    if (rc == 0) {
-        rc = for_rows(p, memory_sql, put_memory, &memory);
-    }
-    if (rc == 0) {
-        rc = gmt_export_findings(&p->events, p->trace);
-    }
-    fputs("\n]}\n", out);
-    return rc == 0 && ferror(out) ? -EIO : rc;
-}
-
-int gmt_export_perfetto(sqlite3 *db, const char *trace, const char *output)
-{
-    struct perfetto p = {.db = db, .trace = trace};
-    int rc = output != NULL ? gmt_file_write(output, write_events, &p) : write_events(&p, stdout);
-
-    if (rc == 0 && output == NULL && fflush(stdout) != 0) {
-        rc = -errno;
-    }
-    if (rc == 0) {
-        gmt_say(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
-                output != NULL ? output : "standard output", p.count);
-    } else if (!p.complained) {
-        gmt_say(stderr, "gmanalyze: %s: %s\n", output != NULL ? output : "standard output",
-                gmt_command_reason(rc));
-    }
-    return rc;
+    return rc == 0 ? for_rows(p, memory_sql, put_memory, &memory) : rc;
 }
