@@ -6,8 +6,11 @@
 #include <string.h>
 
 #include "analyzer/commands/commands.h"
+#include "analyzer/commands/export/export_ranks.h"
 #include "analyzer/commands/trace_session.h"
+#include "analyzer/fleet/chosen.h"
 #include "analyzer/fleet/folder.h"
+#include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
 
@@ -17,6 +20,7 @@ static void (*const writers[])(const struct gmt_fleet_view *view) = {gmt_fleet_t
 
 struct fleet_options {
     const char *folder, *against;
+    const char *timeline, *ranks; /* a file; which ranks it has, NULL: the odd ones */
     int format;
     size_t top;
 };
@@ -29,6 +33,13 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     switch (key) {
     case GMT_KEY_fleet_format: options->format = gmt_command_choice(state, key, argument); return 0;
     case GMT_KEY_fleet_against: options->against = argument; return 0;
+    case GMT_KEY_fleet_timeline:
+        options->timeline = argument;
+        if (strcmp(argument, "-") == 0) {
+            argp_error(state, "--timeline needs a file: standard output has the answer");
+        }
+        return 0;
+    case GMT_KEY_fleet_ranks: options->ranks = argument; return 0;
     case GMT_KEY_fleet_top:
         options->top = strtoul(argument, &end, 10);
         if (end == argument || *end != '\0' || argument[0] == '-') {
@@ -44,6 +55,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case ARGP_KEY_END:
         if (options->folder == NULL) {
             argp_error(state, "no folder given");
+        }
+        if (options->ranks != NULL && options->timeline == NULL) {
+            argp_error(state, "--ranks says what --timeline shows, which is not given");
         }
         return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -132,6 +146,34 @@ static int look_back(struct gmt_fleet_view *view, struct gmt_arena *arena)
     return complain(view->against, rc == 0 && arena->failed ? -ENOMEM : rc);
 }
 
+/* The folder's files have rows of steps, but no calls with a time for each. */
+static int refuse_parquet(const struct fleet_options *options)
+{
+    if (options->timeline == NULL || !gmt_fleet_is_parquet(options->folder)) {
+        return GMT_EXIT_OK;
+    }
+    gmt_say(stderr, "gmanalyze: %s: --timeline reads traces, and this folder has Parquet files\n",
+            options->folder);
+    return GMT_EXIT_UNREADABLE;
+}
+
+static int write_timeline(const struct gmt_fleet_view *view, const struct fleet_options *options,
+                          struct gmt_arena *arena)
+{
+    struct gmt_fleet_chosen chosen;
+    char why[4096];
+    int rc = options->ranks != NULL
+                 ? gmt_fleet_choose(&chosen, &view->fleet, options->ranks, arena, why, sizeof(why))
+                 : gmt_fleet_choose_odd(&chosen, &view->fleet, &view->result, &view->waits, arena);
+
+    if (rc == 0) {
+        return gmt_export_ranks(&view->fleet, &view->clocks, &chosen, options->timeline);
+    }
+    gmt_say(stderr, "gmanalyze: %s: %s\n", options->folder,
+            rc == -EINVAL ? why : gmt_command_reason(rc));
+    return rc == -EINVAL ? GMT_EXIT_USAGE : GMT_EXIT_UNREADABLE;
+}
+
 int gmt_command_fleet(int argc, char **argv)
 {
     static const char doc[] =
@@ -144,6 +186,9 @@ int gmt_command_fleet(int argc, char **argv)
     struct gmt_arena arena = {0};
 
     gmt_command_parse(GMT_COMMAND_FLEET, parse_option, doc, argc, argv, &options);
+    if (refuse_parquet(&options) != GMT_EXIT_OK) {
+        return GMT_EXIT_UNREADABLE;
+    }
     struct gmt_fleet_view view = {
         .folder = options.folder, .against = options.against, .top = options.top};
     int rc = look(&view, &arena);
@@ -156,6 +201,12 @@ int gmt_command_fleet(int argc, char **argv)
         status = gmt_command_memory_short(options.folder) || view.result.compared == 0
                      ? GMT_EXIT_UNREADABLE
                      : GMT_EXIT_OK;
+    }
+    if (rc == 0 && options.timeline != NULL) {
+        (void)fflush(stdout); /* whoever waits for the file has the answer to read */
+        int written = write_timeline(&view, &options, &arena);
+
+        status = status == GMT_EXIT_OK ? written : status;
     }
     if (fflush(stdout) != 0) {
         gmt_say(stderr, "gmanalyze: standard output: %s\n", strerror(errno));

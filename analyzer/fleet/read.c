@@ -3,6 +3,7 @@
 #include "analyzer/fleet/read.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "analyzer/fleet/rank_sums.h"
 #include "analyzer/trace/query.h"
@@ -16,25 +17,38 @@ struct step_reading {
     int64_t to_wall_clock_ns;
 };
 
+int gmt_fleet_wall_clock(sqlite3 *db, bool *has, int64_t *to_wall_clock_ns)
+{
+    struct gmt_query query;
+    int rc = gmt_query_open(&query, db,
+                            "SELECT realtime_ns, start_ns FROM process ORDER BY id LIMIT 1");
+
+    *has = false;
+    if (rc == 0 && gmt_query_next(&query)) {
+        int64_t wall = gmt_query_known(&query, 0), start = gmt_query_time(&query, 1);
+
+        *has = sqlite3_column_type(query.statement, 0) == SQLITE_INTEGER &&
+               !__builtin_sub_overflow(wall, start, to_wall_clock_ns);
+    }
+    return gmt_query_close(&query, rc);
+}
+
 static int read_process(struct step_reading *reading)
 {
     struct gmt_query query;
     struct gmt_fleet_rank *rank = reading->rank;
-    int rc = gmt_query_open(
-        &query, reading->db,
-        "SELECT hostname, rank, tool_version, realtime_ns, start_ns FROM process "
-        "ORDER BY id LIMIT 1");
+    int rc = gmt_query_open(&query, reading->db,
+                            "SELECT hostname, rank, tool_version FROM process ORDER BY id LIMIT 1");
 
     if (rc == 0 && gmt_query_next(&query)) {
         rank->host = gmt_query_text(&query, 0, reading->arena);
         rank->rank = gmt_query_text(&query, 1, reading->arena);
         rank->traits[GMT_FLEET_TOOL] = gmt_query_text(&query, 2, reading->arena);
-        int64_t wall = gmt_query_known(&query, 3), start = gmt_query_time(&query, 4);
-
-        rank->has_wall_clock = sqlite3_column_type(query.statement, 3) == SQLITE_INTEGER &&
-                               !__builtin_sub_overflow(wall, start, &reading->to_wall_clock_ns);
     }
     rc = gmt_query_close(&query, rc);
+    if (rc == 0) {
+        rc = gmt_fleet_wall_clock(reading->db, &rank->has_wall_clock, &reading->to_wall_clock_ns);
+    }
     if (rc == 0) {
         rc = gmt_query_open(&query, reading->db,
                             "SELECT name, driver_version FROM device ORDER BY id LIMIT 1");
@@ -146,53 +160,41 @@ static int read_own(struct step_reading *reading)
     return gmt_query_close(&query, rc);
 }
 
-/* Which rows have times that mean something for all ranks. */
-static int choose_collectives(sqlite3 *db, const char **rows, int64_t *count)
+int gmt_fleet_collectives_choose(sqlite3 *db, struct gmt_fleet_rows *rows)
 {
-    static const char device[] = "source = 'device'";
     static const char host[] = "source = 'range' AND number IS NOT NULL AND grouped IS NULL";
     int64_t is_software = 0;
     int rc = gmt_query_int64(db, "SELECT count(*) FROM step_collective WHERE source = 'device'",
-                             count);
+                             &rows->count);
 
-    *rows = device;
-    if (rc == 0 && *count == 0) {
+    rows->which = "source = 'device'";
+    if (rc == 0 && rows->count == 0) {
         rc = gmt_query_int64(db, "SELECT count(*) FROM capability WHERE name = 'software_device'",
                              &is_software);
     }
     if (rc == 0 && is_software != 0) {
-        *rows = host;
+        rows->which = host;
         rc = gmt_query_int64(db,
                              "SELECT count(*) FROM step_collective WHERE source = 'range' AND "
                              "number IS NOT NULL AND grouped IS NULL",
-                             count);
+                             &rows->count);
     }
     return rc;
 }
 
-/* Kernels of NCCL on the device; on the software device, where calls return when their work has ended, NCCL's ranges that are in
- * no group. */
-static int read_collectives(struct step_reading *reading)
+int gmt_fleet_collectives_each(sqlite3 *db, const struct gmt_fleet_rows *rows,
+                               int (*take)(void *context, const struct gmt_collective_row *row),
+                               void *context)
 {
     struct gmt_query query;
-    const char *rows = NULL;
-    int64_t count = 0;
-    int rc = choose_collectives(reading->db, &rows, &count);
+    char sql[512];
 
-    if (rc != 0 || count == 0) {
-        return rc;
-    }
-    const char *sql = gmt_arena_text(
-        reading->arena,
-        "SELECT n.text, c.position, c.begin_ns, c.end_ns, c.communicator, c.number, c.ranks, "
-        "c.bytes FROM step_collective c LEFT JOIN string n ON n.id = c.name_id WHERE %s ORDER BY "
-        "c.position",
-        rows);
-    if (sql == NULL) {
-        return -ENOMEM;
-    }
-    gmt_rank_sums_collectives(&reading->sums, count);
-    rc = gmt_query_open(&query, reading->db, sql);
+    snprintf(sql, sizeof(sql),
+             "SELECT n.text, c.position, c.begin_ns, c.end_ns, c.communicator, c.number, c.ranks, "
+             "c.bytes FROM step_collective c LEFT JOIN string n ON n.id = c.name_id WHERE %s ORDER "
+             "BY c.position",
+             rows->which);
+    int rc = gmt_query_open(&query, db, sql);
     while (rc == 0 && gmt_query_next(&query)) {
         const struct gmt_collective_row row = {.name = gmt_query_text_here(&query, 0),
                                                .position = gmt_query_count(&query, 1),
@@ -203,9 +205,28 @@ static int read_collectives(struct step_reading *reading)
                                                .ranks = gmt_query_count(&query, 6),
                                                .bytes = gmt_query_bytes(&query, 7)};
 
-        rc = gmt_rank_sums_collective(&reading->sums, &row, reading->to_wall_clock_ns);
+        rc = take(context, &row);
     }
     return gmt_query_close(&query, rc);
+}
+
+static int take_collective(void *context, const struct gmt_collective_row *row)
+{
+    struct step_reading *reading = context;
+
+    return gmt_rank_sums_collective(&reading->sums, row, reading->to_wall_clock_ns);
+}
+
+static int read_collectives(struct step_reading *reading)
+{
+    struct gmt_fleet_rows rows = {0};
+    int rc = gmt_fleet_collectives_choose(reading->db, &rows);
+
+    if (rc != 0 || rows.count == 0) {
+        return rc;
+    }
+    gmt_rank_sums_collectives(&reading->sums, rows.count);
+    return gmt_fleet_collectives_each(reading->db, &rows, take_collective, reading);
 }
 
 int gmt_fleet_read(struct gmt_fleet_rank *rank, sqlite3 *db, struct gmt_arena *arena)

@@ -43,6 +43,12 @@ fleet() {
     LD_LIBRARY_PATH='' "$GMT_BUILD/bin/gmanalyze" fleet "$1" >fleet.txt 2>fleet.err || fail "gmanalyze fleet: $(cat fleet.err)"
 }
 
+# timeline NAME RANKS: of these ranks, whose ends of collectives agree but for when this machine wakes them; after `fleet NAME`.
+timeline() {
+    LD_LIBRARY_PATH='' "$GMT_BUILD/bin/gmanalyze" fleet --timeline timeline.json --ranks "$2" "$1" >fleet.txt 2>fleet.err || fail "gmanalyze fleet --timeline: $(cat fleet.err)"
+    GMANALYZE=$GMT_BUILD/bin/gmanalyze python3 "$GMT_SOURCE/tests/fleet/check_timeline.py" timeline.json fleet.json inf 1e9 >timeline.txt || fail "$(cat timeline.txt)"
+}
+
 # json EXPRESSION: what it gives of `fleet`, and of `ranks`, its ranks by number.
 json() {
     python3 -c 'import json, sys
@@ -115,6 +121,9 @@ skew() {
             sorted(ranks[r]['clock']['offset_ns'] for r in '012457')[3] - ranks['${planted%:*}']['clock']['offset_ns'] - ${planted#*:}) <= 50e6")"
         equal "is named" True "$(json "any(o['rank'] == '${planted%:*}' and o['cause'] == 'clock' for o in fleet['odd'])")"
     done
+    # Rank 0 is in one half with rank 3, and not with rank 6: each has a reduction over all in each step, and one gathering.
+    timeline job 0,3,6
+    equal "timeline" "0 3 6 $((2 * STEPS)) collectives of several ranks" "$(cat timeline.txt)"
     # Times are those of the corrected clocks: by their own, rank 6 would wait 7 s each time.
     equal "nobody waited for a clock" True "$(json 'fleet["collectives"]["kinds"][0]["late_ns"] < 1e9')"
 }
@@ -157,6 +166,7 @@ killed() {
     equal "compared" 8 "$(json 'fleet["compared"]')"
     # The one that it did not come to is left out.
     matched "3 $((3 * whole)) 1 0"
+    timeline job 2,0,7
 }
 
 # A rank that finds no device has no trace; one whose trace is damaged is reported; the others are answered.
