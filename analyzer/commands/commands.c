@@ -202,7 +202,11 @@ int gmt_command_open(const char *trace, sqlite3 **db)
 
 const char *gmt_command_reason(int error)
 {
-    return error == -ENOMEM ? gmt_guard_memory_reason() : strerror(-error);
+    switch (error) {
+    case -ENOMEM: return gmt_guard_memory_reason();
+    case -EEXIST: return "is a trace, and is not replaced; name another file";
+    default: return strerror(-error);
+    }
 }
 
 bool gmt_command_memory_short(const char *subject)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Fingerprints of findings: hashes of names and of source text. Lines and addresses move with every edit and build. */
 #include "analyzer/findings/fingerprints.h"
+#include "analyzer/findings/where.h"
 #include "libtrace/base/base_name.h"
 
 #include <errno.h>
@@ -90,10 +91,18 @@ struct known_by {
     bool note;
 };
 
+/* Without what is said of the thread: traces that do not have its name, and earlier releases, have no such words. */
+static size_t length_of(const char *label)
+{
+    const char *words = strstr(label, GMT_WHERE_BACKWARD);
+
+    return words != NULL ? (size_t)(words - label) : strlen(label);
+}
+
 /* Without a line, by the address behind the module's name: the shorter one is the lower one. */
 static int compare_labels(const char *a, const char *b)
 {
-    size_t length_a = strlen(a), length_b = strlen(b);
+    size_t length_a = length_of(a), length_b = length_of(b);
 
     return length_a != length_b ? (length_a > length_b) - (length_a < length_b) : strcmp(a, b);
 }

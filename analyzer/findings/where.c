@@ -192,31 +192,23 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
            gmt_where_caller(analysis, analysis->report->arena, call->caller, where);
 }
 
-/* PyTorch's backward pass runs in threads of its own (torch/csrc/autograd/engine.cpp), one for each device. */
-static const char autograd[] = "pt_autograd_";
-
-/* An offset into a library says nothing to who calls it; the name that the library gave to its thread may. */
-static void name_thread(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
-                        struct gmt_where *where)
+/* An offset into a library says nothing to who calls loss.backward(). PyTorch's backward pass runs in threads that it names so
+ * (torch/csrc/autograd/engine.cpp), one for each device. Threads of other libraries are not named: which one of a pool runs a piece of work
+ * changes from run to run. */
+static void name_backward(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                          struct gmt_where *where)
 {
-    struct gmt_arena *arena = analysis->report->arena;
     struct gmt_query query;
 
     if (where->line > 0 || where->module == NULL || !gmt_where_is_thread_of_libraries(where) ||
         gmt_query_open(&query, analysis->timeline->db,
-                       "SELECT name FROM thread WHERE id = ?1 AND name <> (SELECT name FROM thread "
-                       "ORDER BY id LIMIT 1)") != 0) {
+                       "SELECT 1 FROM thread WHERE id = ?1 AND name GLOB 'pt_autograd_*'") != 0) {
         return;
     }
     sqlite3_bind_int64(query.statement, 1, call->thread);
     if (gmt_query_next(&query)) {
-        const char *name = gmt_query_text(&query, 0, arena);
-
-        if (name != NULL && gmt_starts_with(name, autograd)) {
-            where->label = gmt_arena_text(arena, "PyTorch's backward pass (thread %s)", name);
-        } else if (name != NULL && name[0] != '\0') {
-            where->label = gmt_arena_text(arena, "%s, in thread %s", where->label, name);
-        }
+        where->label = gmt_arena_text(analysis->report->arena, "%s" GMT_WHERE_BACKWARD,
+                                      where->label);
     }
     gmt_query_close(&query, 0);
 }
@@ -228,7 +220,7 @@ struct gmt_where gmt_where_of_call(struct gmt_analysis *analysis, const struct g
     if (!place(analysis, call, &where)) {
         where.label = where.api != NULL ? where.api : "unknown place";
     }
-    name_thread(analysis, call, &where);
+    name_backward(analysis, call, &where);
     return where;
 }
 
@@ -245,7 +237,7 @@ struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct 
     if (!use_frame(analysis, &where.stack[position], &outer)) {
         return where;
     }
-    name_thread(analysis, call, &outer);
+    name_backward(analysis, call, &outer);
     return outer;
 }
 

@@ -51,6 +51,9 @@ const char *gmt_where_note(struct gmt_arena *arena, const struct gmt_report_fram
 /* The same of a call whose stack is not its own; NULL: it is. */
 const char *gmt_where_taken(struct gmt_analysis *analysis, const struct gmt_tl_call *call);
 
+/* What the label of a place in PyTorch's backward pass ends with that has no line. */
+#define GMT_WHERE_BACKWARD " (PyTorch's backward pass)"
+
 /* Down to the start of a thread, in which there is neither Python nor a file that nobody has installed. */
 bool gmt_where_is_thread_of_libraries(const struct gmt_where *where);
 

@@ -27,9 +27,14 @@ static int add(struct gmt_fleet_chosen *chosen, size_t rank, struct gmt_arena *a
 
 /* ---- by name ---------------------------------------------------------------------------------- */
 
+/* By its number, or by its file: whole, or what is behind a folder's name. */
 static bool is_called(const struct gmt_fleet_rank *rank, const char *word)
 {
-    return (rank->rank != NULL && strcmp(rank->rank, word) == 0) || strcmp(rank->trace, word) == 0;
+    size_t length = strlen(word), whole = strlen(rank->trace);
+
+    return (rank->rank != NULL && strcmp(rank->rank, word) == 0) ||
+           (whole >= length && strcmp(rank->trace + whole - length, word) == 0 &&
+            (whole == length || rank->trace[whole - length - 1] == '/'));
 }
 
 /* Numbers are of the traces that could be read. */

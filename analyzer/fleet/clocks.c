@@ -9,6 +9,7 @@
 
 #include "analyzer/fleet/outliers.h"
 #include "analyzer/fleet/residuals.h"
+#include "libtrace/record/checked.h"
 
 /* Makes the median distance from the median of a normal distribution its standard deviation. */
 #define NORMAL 1.4826
@@ -175,7 +176,7 @@ static void find_medians(struct match *match)
 
         for (size_t i = 0; i < rank->collective_count && has_clock(rank); i++) {
             const struct gmt_fleet_collective *one = &rank->collectives[i];
-            double at = (double)(one->end_ns - match->base);
+            double at = (double)gmt_sub_clamped(one->end_ns, match->base);
 
             if (!serves(match, one)) {
                 continue;
@@ -235,7 +236,7 @@ static size_t offsets_of(struct match *match, const struct gmt_fleet_rank *rank,
 
         if (median != NULL) {
             match->times[n] = median->at;
-            match->offsets[n++] = median->at - (double)(one->end_ns - match->base);
+            match->offsets[n++] = median->at - (double)gmt_sub_clamped(one->end_ns, match->base);
         }
     }
     return n;
@@ -489,6 +490,8 @@ int64_t gmt_fleet_common_time(const struct gmt_fleet_clock *clock, int64_t wall_
     if (clock->confidence == GMT_FLEET_NO_MATCH) {
         return wall_clock_ns;
     }
-    double since = (double)(wall_clock_ns - clock->middle_ns) + clock->offset_ns;
-    return wall_clock_ns + (int64_t)(clock->offset_ns + growth(clock->drift_ppm / 1e6, since));
+    double since = (double)gmt_sub_clamped(wall_clock_ns, clock->middle_ns) + clock->offset_ns;
+    double correction = clock->offset_ns + growth(clock->drift_ppm / 1e6, since);
+    int64_t whole_ns = fabs(correction) < 0x1p62 ? (int64_t)correction : 0;
+    return gmt_add_clamped(wall_clock_ns, whole_ns);
 }

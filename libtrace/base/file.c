@@ -4,12 +4,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "libtrace/base/memory_short.h"
+
+static const char database[] =
+    "SQLite format 3"; /* its 0 byte belongs to it (sqlite.org/fileformat.html, 1.3) */
+
+static bool is_database(const char *path)
+{
+    char begin[sizeof(database)] = "";
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+    if (fd < 0) {
+        return false;
+    }
+    bool is = read(fd, begin, sizeof(begin)) == (ssize_t)sizeof(begin) &&
+              memcmp(begin, database, sizeof(begin)) == 0;
+    close(fd);
+    return is;
+}
 
 int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), void *context)
 {
@@ -20,6 +38,10 @@ int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), voi
 
     if (temporary == NULL) {
         return -ENOMEM;
+    }
+    if (is_database(path)) {
+        free(temporary);
+        return -EEXIST;
     }
     memcpy(temporary, path, length);
     memcpy(temporary + length, ".XXXXXX", sizeof(".XXXXXX"));

@@ -26,7 +26,7 @@ struct chain_entry {
 static_assert(GMT_WALK_WORDS % 2 == 0, "words are hashed by pairs");
 static gmt_table_pointer entries; /* struct chain_entry [SETS][WAYS] */
 #define ENTRIES_BYTES (SETS * WAYS * sizeof(struct chain_entry))
-static _Atomic uint8_t oldest[SETS];
+static _Atomic uint32_t replaced;
 static _Atomic uint64_t epoch;
 
 #define GET(member) atomic_load_explicit(&(member), memory_order_relaxed)
@@ -144,24 +144,35 @@ static void fill(struct chain_entry *entry, const struct start *start, const str
     SET(entry->hash, hash);
 }
 
+/* An empty one, else any: with more stacks in turn than a set has room for, each would drive out the one that is next if the
+ * oldest had to go. */
+static struct chain_entry *to_replace(struct chain_entry set[WAYS])
+{
+    for (unsigned way = 0; way < WAYS; way++) {
+        if (GET(set[way].number) == 0 && GET(set[way].sequence) == 0) {
+            return &set[way];
+        }
+    }
+    uint32_t turn = atomic_fetch_add_explicit(&replaced, 1, memory_order_relaxed);
+    return &set[(turn * MULTIPLIER >> 40) % WAYS];
+}
+
 void gmt_chains_put(const struct gmt_walk *walk, uint32_t number)
 {
     struct start start = start_of(walk);
-    uint8_t way = GET(oldest[start.set]);
     struct chain_entry(*sets)[WAYS] = gmt_table_need(&entries, ENTRIES_BYTES);
-    if (sets == NULL) {
+    if (sets == NULL || !fits(walk, &start)) {
         return;
     }
-    struct chain_entry *entry = &sets[start.set][way % WAYS];
+    struct chain_entry *entry = to_replace(sets[start.set]);
     uint32_t sequence = GET(entry->sequence);
-    if (!fits(walk, &start) || (sequence & 1) != 0 ||
+    if ((sequence & 1) != 0 ||
         !atomic_compare_exchange_strong(&entry->sequence, &sequence, sequence + 1)) {
         return;
     }
     atomic_thread_fence(memory_order_release);
     fill(entry, &start, walk, number);
     atomic_store_explicit(&entry->sequence, sequence + 2, memory_order_release);
-    SET(oldest[start.set], (uint8_t)((way + 1) % WAYS));
 }
 
 void gmt_chains_populate(void)

@@ -104,6 +104,13 @@ grep -q 'made: --timeline reads traces' err || fail "$(cat err)"
 # An earlier file stays as it was.
 echo earlier >none.events && expect 3 --timeline none.events --ranks 0,broken/rank5.db broken
 equal "the earlier file" earlier "$(cat none.events)"
+# No trace is replaced, by this or another export; and a file may be named without its folder.
+before=$(md5sum <same/rank1.db)
+expect 3 --timeline same/rank1.db --ranks 0,1 same
+grep -q 'same/rank1.db: is a trace, and is not replaced' err || fail "$(cat err)"
+"$GMANALYZE" export --to perfetto -o same/rank1.db same/rank1.db >out 2>err && fail "a trace is replaced by its events"
+equal "the trace" "$before" "$(md5sum <same/rank1.db)"
+timeline same rank0.db,rank5.db
 expect 3 --timeline nowhere/x.events same
 grep -q 'nowhere/x.events: No such file' err || fail "$(cat err)"
 mkdir small

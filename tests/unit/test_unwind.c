@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Walks over frames of many kinds, each compared with what libgcc's unwinder sees. */
+#include <alloca.h>
 #include <criterion/criterion.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -216,4 +217,73 @@ Test(unwind, nothing_outside_of_the_stack)
 {
     FRAMED[1].run(probe_bounds);
     cr_assert_eq(probes, 1);
+}
+
+/* ---- two ways to one call distinguished by the frame pointer alone ---------------------------------- */
+
+static struct {
+    const void *frame;
+    uint32_t recognized, depth;
+    uint64_t caller; /* of the function that both ways have in common */
+} last;
+static volatile size_t passes;
+
+__attribute__((noinline)) static void probe_ways(void)
+{
+    struct gmt_walk walk = {.frame = __builtin_frame_address(0), .mark = gmt_objects_mark()};
+    bounds(&walk);
+    last.recognized = gmt_chains_find(&walk);
+    cr_assert(gmt_objects_hold(find_all, &walk));
+    last.frame = walk.frame;
+    last.depth = walk.depth;
+    last.caller = walk.address[1];
+    gmt_chains_put(&walk, number_of(&walk));
+}
+
+/* Its frame is found by the frame pointer, as it takes memory of any size from the stack. */
+__attribute__((noinline)) static void in_common(size_t bytes)
+{
+    char *volatile memory = alloca(bytes);
+    (void)memory;
+    probe_ways();
+    passes++;
+}
+
+__attribute__((noinline)) static void one_way(size_t bytes)
+{
+    char *volatile memory = alloca(bytes);
+    (void)memory;
+    in_common(256 - bytes);
+    passes++;
+}
+
+__attribute__((noinline)) static void other_way(size_t bytes)
+{
+    char *volatile memory = alloca(bytes);
+    (void)memory;
+    in_common(256 - bytes);
+    passes += 2;
+}
+
+Test(unwind, a_frame_pointer_that_a_walk_uses_counts)
+{
+    void (*const ways[])(size_t) = {one_way, other_way, one_way};
+    const size_t bytes[] = {64, 192, 64};
+    const void *frame = NULL;
+    uint64_t caller = 0;
+    uint32_t recognized[3];
+    for (size_t i = 0; i < 3; i++) {
+        ways[i](bytes[i]);
+        recognized[i] = last.recognized;
+        cr_assert_gt(last.depth, 2);
+        if (i == 1) {
+            cr_assert_eq(last.frame, frame, "the two ways have frames of their own anyhow");
+            cr_assert_neq(last.caller, caller);
+        }
+        frame = last.frame;
+        caller = last.caller;
+    }
+    cr_assert_eq(recognized[0], 0);
+    cr_assert_eq(recognized[1], 0, "taken for the other way");
+    cr_assert_neq(recognized[2], 0, "not recognized");
 }
