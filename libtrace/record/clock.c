@@ -66,3 +66,20 @@ struct gmt_clock_pair gmt_clock_read_pair(void)
     }
     return best;
 }
+
+uint64_t gmt_clock_read_wall(uint64_t *ticks)
+{
+    uint64_t best_width = UINT64_MAX, wall_ns = 0;
+    for (int i = 0; i < 5; i++) {
+        struct timespec now = {0};
+        uint64_t before = gmt_clock_ticks();
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        uint64_t width = gmt_clock_ticks() - before;
+        if (width < best_width) {
+            best_width = width;
+            *ticks = before + width / 2;
+            wall_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+        }
+    }
+    return wall_ns;
+}

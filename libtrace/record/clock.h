@@ -40,5 +40,7 @@ void gmt_clock_init(void);
 
 /* Read both clocks at one instant: of several tries the one with the smallest uncertainty. */
 struct gmt_clock_pair gmt_clock_read_pair(void);
+/* The same of the wall clock: CLOCK_REALTIME in ns; *ticks gets when that was. */
+uint64_t gmt_clock_read_wall(uint64_t *ticks);
 
 #endif

@@ -212,7 +212,7 @@ struct gmt_process { /* text: exe, cwd, hostname, command line (arguments joined
     struct gmt_side_head head;
     uint32_t pid;
     uint32_t parent_pid;
-    uint64_t realtime_ns; /* CLOCK_REALTIME when the trace began */
+    uint64_t realtime_ns; /* CLOCK_REALTIME when the trace began: at head.ticks */
 };
 
 struct gmt_thread { /* text: name */

@@ -19,14 +19,18 @@ static unsigned slots_for(size_t bytes)
 }
 
 /* Reserve, copy the fixed part and fill its head, but for the commit word, which readers look at. The thread
- * record itself is written while the thread id is being handed out, so it must not ask for the id again. */
+ * record itself is written while the thread id is being handed out, so it must not ask for the id again. The process says itself
+ * when it read its wall clock. */
 static uint8_t *begin(enum gmt_rec_type type, const void *fixed, size_t fixed_bytes, unsigned slots)
 {
     uint32_t thread = type == GMT_REC_THREAD ? ((const struct gmt_thread *)fixed)->id
                                              : gmt_spool_thread_id();
     uint8_t *record = gmt_spool_reserve(slots);
     if (record != NULL) {
-        struct gmt_side_head head = {.thread = thread, .ticks = gmt_clock_ticks()};
+        struct gmt_side_head head = {.thread = thread,
+                                     .ticks = type == GMT_REC_PROCESS
+                                                  ? ((const struct gmt_process *)fixed)->head.ticks
+                                                  : gmt_clock_ticks()};
         memcpy(record + sizeof(head), (const uint8_t *)fixed + sizeof(head),
                fixed_bytes - sizeof(head));
         memcpy(record + sizeof(head.commit), (const uint8_t *)&head + sizeof(head.commit),

@@ -88,8 +88,6 @@ static void write_process(void)
 {
     char cwd[PATH_MAX] = "", host[256] = "", command[8192], options[2048];
     unsigned ranks;
-    struct timespec now;
-    (void)clock_gettime(CLOCK_REALTIME, &now);
     if (getcwd(cwd, sizeof(cwd)) == NULL) {
         cwd[0] = '\0';
     }
@@ -99,8 +97,9 @@ static void write_process(void)
     struct gmt_process record = {
         .pid = (uint32_t)getpid(),
         .parent_pid = (uint32_t)getppid(),
-        .realtime_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec,
     };
+    /* Ranks of a host are compared by this: nothing may come between both clocks. */
+    record.realtime_ns = gmt_clock_read_wall(&record.head.ticks);
     (void)gmt_spool_side(GMT_REC_PROCESS, &record, sizeof(record),
                          (const char *[]){gmt_options_exe(), cwd, host, command, options,
                                           GMT_VERSION, gmt_options_rank(&ranks)},
