@@ -9,6 +9,7 @@
 #include "analyzer/commands/export/export_ranks.h"
 #include "analyzer/commands/trace_session.h"
 #include "analyzer/fleet/chosen.h"
+#include "analyzer/fleet/contents.h"
 #include "analyzer/fleet/folder.h"
 #include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/report/fleet_write.h"
@@ -76,6 +77,19 @@ static int complain(const char *folder, int rc)
     return rc;
 }
 
+/* What this rank alone has, others may still be compared by. */
+static void read_contents(struct gmt_fleet_rank *rank, struct gmt_trace_session *session,
+                          struct gmt_arena *arena)
+{
+    struct gmt_analysis analysis = {
+        .timeline = &session->timeline, .model = &session->model, .report = &session->report};
+
+    if (gmt_fleet_contents_read(rank, &analysis, arena) != 0) {
+        rank->content_count = 0;
+        rank->remark = "what it copied cannot be compared with other ranks: gmanalyze says why";
+    }
+}
+
 /* As `gmanalyze TRACE` would, without a word: in a process of its own. */
 static void analyse(struct gmt_fleet_rank *rank, struct gmt_arena *arena)
 {
@@ -106,6 +120,9 @@ static void analyse(struct gmt_fleet_rank *rank, struct gmt_arena *arena)
         added->place = gmt_arena_copy(arena, finding->place.label);
         added->saves_ns = finding->saving.best_ns;
     }
+    if (rank->has_findings) {
+        read_contents(rank, &session, arena);
+    }
     gmt_trace_session_close(&session);
 }
 
@@ -118,6 +135,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
     }
     if (rc == 0) {
         rc = gmt_fleet_waits_fill(&view->waits, &view->fleet, &view->clocks, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_staged_fill(&view->staged, &view->fleet, &view->clocks, arena);
     }
     if (rc == 0) {
         rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);

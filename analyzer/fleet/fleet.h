@@ -78,6 +78,29 @@ struct gmt_fleet_finding {
     double saves_ns; /* most likely, in this rank's run; NAN: it has no price */
 };
 
+/* A copy between host and device: when its call began and ended, by the wall clock of this rank's host. */
+struct gmt_fleet_copy {
+    int64_t begin_ns, end_ns; /* end 0: there is no such copy */
+    double cost_ns;   /* without waiting for kernels, and without what these hid; NAN: not known */
+    double direct_ns; /* of an upload: what it takes from another device of the same host; NAN */
+    uint64_t place;   /* index into the rank's */
+};
+
+/* Bytes that this rank copied between its host and its devices, known by their fingerprint. */
+struct gmt_fleet_content {
+    uint64_t print[2];
+    uint64_t hashed; /* bytes that the fingerprint is of, twice; 1 more: they are all */
+    uint64_t bytes;
+    struct gmt_fleet_copy down, up; /* the first read-back, and the first upload */
+};
+
+/* What there is to know of a rank's contents. */
+struct gmt_fleet_copied {
+    uint64_t copies, unknown; /* between host and device; of these, without a fingerprint */
+    uint64_t left_out;        /* contents that there was no room for */
+    uint64_t is_modelled;     /* what they cost: by the software device */
+};
+
 /* One trace. Strings and arrays belong to whoever filled it in. */
 struct gmt_fleet_rank {
     const char *trace, *rank, *host; /* file; "3"; NULL: unknown */
@@ -91,6 +114,10 @@ struct gmt_fleet_rank {
     size_t collective_count;
     struct gmt_fleet_finding *findings; /* not those that are notes */
     size_t finding_count;
+    struct gmt_fleet_content *contents; /* by fingerprint */
+    const char **places;                /* of copies */
+    size_t content_count, place_count;
+    struct gmt_fleet_copied copied;
     bool has_findings;   /* the rules have run: the trace is whole */
     bool has_wall_clock; /* else no collective of it has a time that others' have, too */
     bool

@@ -5,12 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyzer/fleet/contents.h"
+
 /* trace, rank, host, trouble, remark, traits */
 enum { STRINGS = 5 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
 #define MAGIC UINT64_C(0x4b4e415254454c46)
 #define STEPS_MOST 10000000
 #define COLLECTIVES_MOST 100000
 #define FINDINGS_MOST 100000
+#define PLACES_MOST 100000
 
 struct head {
     uint64_t magic;
@@ -18,6 +21,8 @@ struct head {
     uint64_t first_step, step_count, collective_count;
     uint64_t has_wall_clock, has_device_times;
     uint64_t has_findings, finding_count;
+    uint64_t content_count, place_count;
+    struct gmt_fleet_copied copied;
 };
 
 static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS])
@@ -70,6 +75,13 @@ static bool put_finding(FILE *out, const struct gmt_fleet_finding *finding)
     return whole;
 }
 
+static bool put_place(FILE *out, const char *place)
+{
+    uint64_t length = strlen(place) + 1;
+
+    return put(out, &length, sizeof(length), 1) && put(out, place, 1, length);
+}
+
 int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
 {
     struct gmt_fleet_rank copy = *rank;
@@ -81,6 +93,9 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
                         .has_wall_clock = rank->has_wall_clock,
                         .has_findings = rank->has_findings,
                         .finding_count = rank->finding_count,
+                        .content_count = rank->content_count,
+                        .place_count = rank->place_count,
+                        .copied = rank->copied,
                         .has_device_times = rank->has_device_times};
 
     strings_of(&copy, strings);
@@ -95,6 +110,10 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
             put(out, rank->collectives, sizeof(*rank->collectives), rank->collective_count);
     for (size_t i = 0; i < rank->finding_count; i++) {
         whole = whole && put_finding(out, &rank->findings[i]);
+    }
+    whole = whole && put(out, rank->contents, sizeof(*rank->contents), rank->content_count);
+    for (size_t i = 0; i < rank->place_count; i++) {
+        whole = whole && put_place(out, rank->places[i]);
     }
     return whole && fflush(out) == 0 ? 0 : -EIO;
 }
@@ -160,6 +179,40 @@ static void take_findings(FILE *in, struct gmt_fleet_rank *rank, uint64_t count,
     }
 }
 
+/* Copies name places by their number. */
+static bool is_in_range(const struct gmt_fleet_copy *copy, uint64_t places)
+{
+    return copy->end_ns == 0 || copy->place < places;
+}
+
+static void take_contents(FILE *in, struct gmt_fleet_rank *rank, const struct head *head,
+                          struct gmt_arena *arena, int *rc)
+{
+    rank->contents = take(in, sizeof(*rank->contents), head->content_count, arena, rc);
+    rank->places = *rc == 0 && head->place_count > 0
+                       ? gmt_arena_alloc(arena, head->place_count * sizeof(*rank->places))
+                       : NULL;
+    if (*rc == 0 && head->place_count > 0 && rank->places == NULL) {
+        *rc = -ENOMEM;
+    }
+    for (uint64_t i = 0; i < head->place_count && *rc == 0; i++) {
+        uint64_t length = 0;
+
+        if (fread(&length, sizeof(length), 1, in) != 1 || length == 0) {
+            *rc = -EIO;
+        }
+        rank->places[i] = take_text(in, length, arena, rc);
+    }
+    for (uint64_t i = 0; i < head->content_count && *rc == 0; i++) {
+        const struct gmt_fleet_content *content = &rank->contents[i];
+
+        if (!is_in_range(&content->down, head->place_count) ||
+            !is_in_range(&content->up, head->place_count)) {
+            *rc = -EIO;
+        }
+    }
+}
+
 int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_arena *arena)
 {
     const char **strings[STRINGS];
@@ -168,7 +221,8 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
 
     if (fread(&head, sizeof(head), 1, in) != 1 || head.magic != MAGIC ||
         head.step_count > STEPS_MOST || head.collective_count > COLLECTIVES_MOST ||
-        head.finding_count > FINDINGS_MOST) {
+        head.finding_count > FINDINGS_MOST || head.content_count > GMT_FLEET_CONTENTS_MOST ||
+        head.place_count > PLACES_MOST) {
         return -EIO;
     }
     strings_of(rank, strings);
@@ -178,9 +232,13 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
     rank->values = take(in, GMT_FLEET_MEASURES * sizeof(double), head.step_count, arena, &rc);
     rank->collectives = take(in, sizeof(*rank->collectives), head.collective_count, arena, &rc);
     take_findings(in, rank, head.finding_count, arena, &rc);
+    take_contents(in, rank, &head, arena, &rc);
     if (rc != 0) {
         return rc;
     }
+    rank->content_count = head.content_count;
+    rank->place_count = head.place_count;
+    rank->copied = head.copied;
     rank->finding_count = head.finding_count;
     rank->has_findings = head.has_findings != 0;
     rank->first_step = head.first_step;

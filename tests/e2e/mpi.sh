@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # mpi.sh ABOUT: four ranks whose devices exchange data over the memory of their host, under a launcher that does what mpirun does, and
-# under mpirun where there is one: traces, exit status and output are right.
+# under mpirun where there is one: traces, exit status and output are right, and gmanalyze fleet names what went over the host.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
-needs sqlite3
+needs sqlite3 python3
 
-RANKS=4 STEPS=6
+RANKS=4 STEPS=6 BYTES=$((256 << 10))
 export TMPDIR=$work SIMGPU_THREADS=1 GMTRACE_SUMMARY=off GMTRACE_FINGERPRINTS=whole GMTRACE_FINGERPRINT_BUDGET=100
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 gmtrace=$GMT_BUILD/bin/gmtrace
@@ -63,12 +63,124 @@ job() {
     done
 }
 
+# fleet FOLDER: fleet.txt, and fleet.json for json.
+fleet() {
+    LD_LIBRARY_PATH='' "$GMT_BUILD/bin/gmanalyze" fleet "$1" >fleet.txt 2>fleet.err || fail "gmanalyze fleet: $(cat fleet.err)"
+    LD_LIBRARY_PATH='' "$GMT_BUILD/bin/gmanalyze" fleet --format json "$1" >fleet.json 2>fleet.err || fail "gmanalyze fleet: $(cat fleet.err)"
+}
+
+json() {
+    python3 -c 'import json, sys
+fleet = json.load(open("fleet.json"))
+staged = fleet["staged"]
+print(eval(sys.argv[1]))' "$1"
+}
+
+# What is in no pair, and why.
+others() {
+    json '" ".join(f"{k} {staged[k]}" for k in ("without_fingerprint", "few", "ambiguous", "early", "left_out"))'
+}
+
+line_of() {
+    grep -n "/\* $1 \*/" "$GMT_SOURCE/tests/clients/mpiclient.c" | cut -d: -f1
+}
+
+pairs() {
+    json '" ".join(sorted("{}-{}:{}x{}".format(p["from"], p["to"], p["number"], p["bytes"] // p["number"]) for p in staged["pairs"]))'
+}
+
+# Each to the next.
+ring() {
+    job ring
+    for launcher in "${launchers[@]}"; do
+        equal "status" 0 "$(cat "ring.$launcher.status")"
+        fleet "ring.$launcher"
+        equal "pairs" "0-1:${STEPS}x$BYTES 1-2:${STEPS}x$BYTES 2-3:${STEPS}x$BYTES 3-0:${STEPS}x$BYTES" "$(pairs)"
+        equal "others" "without_fingerprint 0 few 0 ambiguous 0 early 0 left_out 0" "$(others)"
+        equal "places" "mpiclient.c:$(line_of 'read back') mpiclient.c:$(line_of uploaded)" \
+            "$(json '" ".join({p["read_back"] + " " + p["uploaded"] for p in staged["pairs"]})')"
+        equal "of one host, priced, in order" True \
+            "$(json 'all(p["one_host"] and p["modelled"] and 0 < p["saving_ns"] < p["cost_ns"] and p["between_ns"] > 0 for p in staged["pairs"])')"
+        grep -q "^From device to device over hosts: $((4 * STEPS)) contents of 6.00 MiB " fleet.txt || fail "$(cat fleet.txt)"
+        grep -q "^  rank 3 to 0: $STEPS of 1.50 MiB, read back at mpiclient.c:$(line_of 'read back'), uploaded at " fleet.txt || fail "$(cat fleet.txt)"
+    done
+}
+
+# What the read-back cost is shared by those that upload it.
+broadcast() {
+    job broadcast broadcast=1
+    fleet broadcast.standin_mpirun
+    equal "pairs" "0-1:${STEPS}x$BYTES 0-2:${STEPS}x$BYTES 0-3:${STEPS}x$BYTES" "$(pairs)"
+}
+
+# Nothing goes from device to device where the host changes it, where all devices compute the same, or where there is one content.
+none() {
+    launchers=(standin_mpirun)
+    job changed changed=1
+    fleet changed.standin_mpirun
+    equal "changed by the host" " without_fingerprint 0 few 0 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
+    grep -q 'over hosts' fleet.txt && fail "$(cat fleet.txt)"
+    job same same=1
+    fleet same.standin_mpirun
+    equal "computed by all" " without_fingerprint 0 few 0 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
+    STEPS=2
+    job two
+    fleet two.standin_mpirun
+    equal "two contents" " without_fingerprint 0 few 8 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
+}
+
+# MPI_Abort, and a rank that is killed: the others are ended by the launcher. What was whole is in the traces.
+failed() {
+    local wish launcher status
+    for wish in "" kill=1; do
+        status=$([ -z "$wish" ] && echo 7 || echo 137)
+        job "failed$wish" fail_rank=1 fail_at=4 $wish
+        for launcher in "${launchers[@]}"; do
+            equal "status" "$status" "$(cat "failed$wish.$launcher.status")"
+            equal "how rank 1 ended" "$([ -z "$wish" ] && echo 'exit|1792' || echo 'killed|9')" \
+                "$(sql "failed$wish.$launcher/1.db" 'SELECT end_reason, exit_status FROM process')"
+            for rank in 0 2 3; do
+                equal "how rank $rank ended" "killed|15" "$(sql "failed$wish.$launcher/$rank.db" 'SELECT end_reason, exit_status FROM process')"
+            done
+            equal "copies of rank 1" 9 "$(sql "failed$wish.$launcher/1.db" 'SELECT count(*) FROM transfer')"
+            fleet "failed$wish.$launcher"
+            # Of the fourth one the launcher may have ended rank 2 before it uploaded it.
+            pairs | tr ' ' '\n' >lines
+            grep -qE "^1-2:[34]x$BYTES$" lines || fail "handed on by rank 1: $(cat lines)"
+        done
+    done
+}
+
+# One gmtrace for the whole job: the launcher's own processes leave no traces.
+outer() {
+    local launcher
+    for launcher in standin open; do
+        [ "$launcher" = standin ] || [ ${#launchers[@]} -gt 1 ] || continue
+        mkdir -p "outer.$launcher" "$launcher.pipes"
+        if [ "$launcher" = standin ]; then
+            declare -f standin_mpirun >launch.sh
+            command=(bash -c ". ./launch.sh; standin_mpirun \"\$@\"" standin_mpirun)
+        else
+            command=(mpirun --oversubscribe -n "$RANKS")
+        fi
+        LD_LIBRARY_PATH=$SIM_LIB RANKS=$RANKS run outer "$gmtrace" -o "$work/outer.$launcher/%r.db" "${command[@]}" "$CLIENTS/mpiclient" "$work/$launcher.pipes" "$STEPS"
+        equal "status: $(cat outer.err)" 0 "$(cat outer.status)"
+        equal "ranks that ended" "$RANKS" "$(grep -c '^rank [0-3] of 4: ' outer.out)"
+        for ((rank = 0; rank < RANKS; rank++)); do finished "outer.$launcher/$rank.db"; done
+        equal "traces" "0.db 1.db 2.db 3.db" "$(cd "outer.$launcher" && echo *)"
+        fleet "outer.$launcher"
+        equal "handed on" $((RANKS * STEPS)) "$(json 'staged["number"]')"
+    done
+}
+
 # Both clocks of a trace are read at one moment: looking up the name of the host may take long.
 clock() {
     launchers=(standin_mpirun)
     job clock slow_name=300000
     equal "clocks of ranks 1 and 2 differ" 1 "$(for rank in 1 2; do sql "clock.standin_mpirun/$rank.db" 'SELECT realtime_ns - start_ns FROM process'; done |
         xargs | awk '{ d = $1 - $2; print (d < 150e6 && d > -150e6) }')"
+    fleet clock.standin_mpirun
+    equal "handed on" "$((RANKS * STEPS)) 0" "$(json 'str(staged["number"]) + " " + str(staged["early"])')"
 }
 
 "$1"

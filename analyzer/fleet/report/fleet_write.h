@@ -10,6 +10,7 @@
 #include "analyzer/fleet/common_findings.h"
 #include "analyzer/fleet/detect.h"
 #include "analyzer/fleet/imbalance.h"
+#include "analyzer/fleet/staged.h"
 #include "analyzer/fleet/waits.h"
 
 struct gmt_fleet_view {
@@ -17,6 +18,7 @@ struct gmt_fleet_view {
     struct gmt_fleet fleet;
     struct gmt_fleet_clocks clocks;
     struct gmt_fleet_waits waits;
+    struct gmt_fleet_staged staged;
     struct gmt_fleet_result result;
     struct gmt_fleet_imbalance memory;
     struct gmt_common_findings common;
@@ -32,5 +34,9 @@ void gmt_fleet_json(const struct gmt_fleet_view *view);
 void gmt_fleet_text_traffic(const struct gmt_fleet_view *view);
 json_t *gmt_fleet_json_traffic(const struct gmt_fleet_view *view);
 json_t *gmt_fleet_json_wait(const struct gmt_fleet_wait *wait);
+
+/* What went from device to device over the memory of hosts; the caller owns the JSON. */
+void gmt_fleet_text_staged(const struct gmt_fleet_view *view);
+json_t *gmt_fleet_json_staged(const struct gmt_fleet_view *view);
 
 #endif
