@@ -35,12 +35,24 @@ struct reading_how {
 
 /* ---- the files -------------------------------------------------------------------------------- */
 
+/* Length of a name without the number that gmtrace puts behind it where the name is taken: of processes of a rank, or of ranks that
+ * were given one name. */
+static size_t length_of_name(const char *name, size_t length)
+{
+    size_t at = length;
+
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') {
+        at--;
+    }
+    return at < length && at > 0 && name[at - 1] == '.' ? at - 1 : length;
+}
+
 static bool is_trace(const FTSENT *entry)
 {
-    size_t length = entry->fts_namelen;
+    size_t length = length_of_name(entry->fts_name, entry->fts_namelen);
 
     return entry->fts_info == FTS_F && length > 3 &&
-           strcmp(entry->fts_name + length - 3, ".db") == 0 && entry->fts_name[0] != '.';
+           strncmp(entry->fts_name + length - 3, ".db", 3) == 0 && entry->fts_name[0] != '.';
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -200,6 +212,34 @@ void gmt_fleet_settle(struct gmt_fleet *fleet)
     }
 }
 
+/* Names with a number may be those of further processes of a rank, which are no ranks. They come after the others of their name. */
+static bool is_further(const struct gmt_fleet_rank *rank, const struct gmt_fleet_rank *earlier,
+                       size_t count)
+{
+    size_t length = strlen(rank->trace), same = 0;
+
+    if (rank->trouble != NULL || length_of_name(rank->trace, length) == length) {
+        return false;
+    }
+    while (rank->rank != NULL && same < count &&
+           (earlier[same].rank == NULL || strcmp(earlier[same].rank, rank->rank) != 0)) {
+        same++;
+    }
+    return rank->rank == NULL || same < count;
+}
+
+static void drop_further(struct gmt_fleet *fleet)
+{
+    size_t kept = 0;
+
+    for (size_t r = 0; r < fleet->count; r++) {
+        if (!is_further(&fleet->ranks[r], fleet->ranks, kept)) {
+            fleet->ranks[kept++] = fleet->ranks[r];
+        }
+    }
+    fleet->count = kept;
+}
+
 static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_analyse *analyse,
                        struct gmt_arena *arena)
 {
@@ -214,6 +254,9 @@ static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_an
     rc = gmt_own_schema(&how.model);
     if (rc == 0) {
         rc = gmt_process_each(fleet->count, &each);
+    }
+    if (rc == 0) {
+        drop_further(fleet);
     }
     sqlite3_close(how.model);
     return rc;

@@ -186,10 +186,14 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
         is_one_of_several = attempt != 0;
         if (error != -EEXIST) {
             if (error == 0 && attempt != 0) {
+                unsigned ranks = 1;
+                bool is_rank = gmt_options_rank(&ranks) != NULL && ranks > 1;
                 gmt_spool_capability(
                     "output", GMT_CAP_PARTIAL, EEXIST, wanted,
-                    "another process of this run has that name, this one a suffix; "
-                    "-o trace-%p.db (GMTRACE_OUTPUT) names all alike");
+                    is_rank ? "another process of this run has that name, this one a suffix; "
+                              "-o trace-%r.db (GMTRACE_OUTPUT) names all ranks alike"
+                            : "another process of this run has that name, this one a suffix; "
+                              "-o trace-%p.db (GMTRACE_OUTPUT) names all alike");
             }
             return error;
         }

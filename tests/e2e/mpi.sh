@@ -173,6 +173,24 @@ outer() {
     done
 }
 
+# Ranks that were given one name have a number behind it, and are ranks all the same; a copy of one is none.
+one_name() {
+    mkdir -p job pipes
+    GMTRACE_OUTPUT=$work/job/trace.db LD_LIBRARY_PATH=$SIM_LIB run job standin_mpirun "$gmtrace" "$CLIENTS/mpiclient" "$work/pipes" "$STEPS"
+    equal "status" 0 "$(cat job.status)"
+    find job -maxdepth 1 -name 'trace.db*' | sed -E 's/(\.spool|-journal)$//' | sort -u >names
+    equal "traces" 4 "$(wc -l <names)"
+    while read -r db; do finished "$db"; done <names
+    equal "what helps" 3 "$(while read -r db; do sql "$db" "SELECT remedy FROM capability WHERE name = 'output'"; done <names |
+        awk '/-o trace-%r.db/ { n++ } END { print n }')"
+    fleet job
+    equal "ranks" "0 1 2 3" "$(json '" ".join(r["rank"] for r in fleet["ranks"])')"
+    equal "handed on" $((RANKS * STEPS)) "$(json 'staged["number"]')"
+    cp job/trace.db job/trace.db.99
+    fleet job
+    equal "ranks" "0 1 2 3" "$(json '" ".join(r["rank"] for r in fleet["ranks"])')"
+}
+
 # Both clocks of a trace are read at one moment: looking up the name of the host may take long.
 clock() {
     launchers=(standin_mpirun)
