@@ -2,6 +2,7 @@
 /* Bytes that ranks hand on over the memory of their hosts. */
 #include <math.h>
 
+#include "analyzer/fleet/contents.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/printable.h"
@@ -50,6 +51,10 @@ void gmt_fleet_text_staged(const struct gmt_fleet_view *view)
     }
     gmt_say(stdout, "  MPI that takes addresses of devices, NCCL, or CUDA IPC on one host does "
                     "without both copies, where the hosts need none of these bytes\n");
+    if (staged->copied.left_out > 0) {
+        gmt_say(stdout, "  Of each rank %d contents are looked at: %s were left out\n",
+                GMT_FLEET_CONTENTS_MOST, gmt_format_count(count, (double)staged->copied.left_out));
+    }
     if (staged->copied.unknown > 0) {
         gmt_say(stdout, "  Of %s copies, %s have no fingerprint: what they moved is not in this\n",
                 gmt_format_count(all, (double)staged->copied.copies),
