@@ -12,7 +12,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 gmtrace=$GMT_BUILD/bin/gmtrace
 # Of a real one, too, its processes and what it does with signals count; the program needs no MPI of it.
 launchers=(standin_mpirun)
-if command -v mpirun >/dev/null && mpirun --version 2>/dev/null | grep -q 'Open MPI'; then launchers+=(open_mpirun); fi
+# shellcheck disable=SC2016 # the shell of that rank expands it
+if mpirun --oversubscribe -n 1 sh -c 'echo "rank $OMPI_COMM_WORLD_RANK"' >mpirun.out 2>/dev/null </dev/null && grep -q '^rank 0$' mpirun.out; then
+    launchers+=(open_mpirun)
+fi
 
 # standin_mpirun COMMAND...: a rank each; the first that fails ends the others, and its status is that of the job.
 standin_mpirun() {
