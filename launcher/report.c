@@ -223,7 +223,42 @@ static bool is_of_run(const char *path, const struct gmt_launcher_run *run)
            gmt_recording_run_of(path, name, sizeof(name)) == 0 && strcmp(name, run->name) == 0;
 }
 
-/* One command over all of them, in one line. Names that a shell would take apart are quoted. */
+/* Names that a shell would take apart are quoted. */
+static void put_name(FILE *text, const char *path)
+{
+    bool plain = path[strcspn(path, " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
+    (void)fprintf(text, plain || strchr(path, '\'') != NULL ? " %s" : " '%s'", path);
+}
+
+/* The first of several ranks, of which each has a gmtrace of its own, names the command over all of them; where each has a
+ * folder of its own it does not know one. */
+static void print_fleet(const char *path)
+{
+    char folder[PATH_MAX], *line = NULL;
+    const char *slash = strrchr(path, '/'), *end = strrchr(gmt_options.output, '/');
+    unsigned ranks = 1;
+    const char *rank = gmt_options_rank(&ranks);
+    size_t length;
+    bool is_shared = end == NULL ||
+                     memchr(gmt_options.output, '%', (size_t)(end - gmt_options.output)) == NULL;
+    if (gmt_launcher_is_quiet() || !is_shared || rank == NULL || ranks < 2 ||
+        strcmp(rank, "0") != 0) {
+        return;
+    }
+    (void)snprintf(folder, sizeof(folder), "%.*s", slash != NULL ? (int)(slash - path) : 1,
+                   slash != NULL ? path : ".");
+    FILE *text = open_memstream(&line, &length);
+    if (text != NULL) {
+        (void)fprintf(text, "gmtrace: when all %u ranks have ended: gmanalyze fleet", ranks);
+        put_name(text, folder[0] != '\0' ? folder : "/");
+        if (fclose(text) == 0) {
+            gmt_say(stderr, "%s\n", line);
+        }
+        free(line);
+    }
+}
+
+/* One command over all of them, in one line. */
 static void print_next(char *const *paths, size_t n)
 {
     char *line = NULL;
@@ -238,8 +273,7 @@ static void print_next(char *const *paths, size_t n)
         (void)fputs("gmtrace: next: gmanalyze", text);
     }
     for (size_t i = 0; i < n; i++) {
-        bool plain = paths[i][strcspn(paths[i], " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
-        (void)fprintf(text, plain || strchr(paths[i], '\'') != NULL ? " %s" : " '%s'", paths[i]);
+        put_name(text, paths[i]);
     }
     if (fclose(text) == 0) {
         gmt_say(stderr, "%s\n", line);
@@ -433,6 +467,7 @@ enum gmt_launcher_outcome gmt_launcher_report(const char *pattern,
     print_refusal(run);
     if (good > 0) {
         gmt_launcher_answer(paths, good);
+        print_fleet(paths[0]);
         print_next(paths, good);
     }
     for (size_t i = 0; i < traces; i++) {

@@ -64,6 +64,15 @@ for rank in 0 1; do
 done
 [ -n "$(answer rank0)" ] || fail "no answer of the first rank"
 equal "of the second rank" "" "$(answer rank1)"
+# It also names the command over all ranks.
+equal "all ranks" "gmtrace: when all 2 ranks have ended: gmanalyze fleet ." "$(grep -h 'gmanalyze fleet' rank0.err rank1.err)"
+mkdir "of ranks"
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run folder "$gmtrace" -o "of ranks/%r.db" "$client" churn 5
+grep -q "^gmtrace: when all 2 ranks have ended: gmanalyze fleet 'of ranks'\$" folder.err || fail "no command over all ranks: $(cat folder.err)"
+mkdir of.0
+OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 run apart "$gmtrace" -o "of.%r/trace.db" "$client" churn 5
+grep -q '^gmtrace: wrote of.0/trace.db; ' apart.err || fail "no trace in a folder of its rank: $(cat apart.err)"
+equal "ranks in folders of their own" "" "$(grep fleet apart.err)"
 
 # The report that was asked for, in the format of its name.
 run report "$gmtrace" --report page.html -o report.db "$client" churn 5
