@@ -13,13 +13,15 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/spool.h"
 #include "libtrace/record/traits.h"
+#include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/hook_ids.h"
 #include "preload/guard/guard.h"
 
 /* gmt_hold_state. */
-enum { FREE, HELD, UNDOING, BROKEN };
+enum { FREE, HELD, UNDOING, KEPT, BROKEN };
 
 #define LEAVE_PART 25u /* of the limit, for others to leave the calls that they are inside of */
 #define ALONE_NS UINT64_C(1000000000) /* that one piece of work may take where nobody waits */
@@ -31,9 +33,10 @@ static struct gmt_guard *threads; /* all that use CUDA */
 static _Atomic unsigned count;
 static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
 static _Atomic uint64_t since_ns;
+static _Atomic uint64_t alive_ns; /* the holder's last sign of life in KEPT */
 static _Atomic uint64_t limit_ns = GMT_HOLD_NS;
 static bool registered; /* for expedited membarrier */
-/* The holder, while there is one, and its signals, which wait for the end of an undo: a handler may leave by longjmp. */
+/* The holder, while there is one, and its signals, which wait for the end of what it keeps: a handler may leave by longjmp. */
 static struct gmt_guard *_Atomic holder;
 static sigset_t signals;
 
@@ -118,14 +121,35 @@ static void futex_wait(uint32_t state, uint64_t ns)
     (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAIT_PRIVATE, state, &rest, NULL, 0);
 }
 
-/* An undo may outlast its time: then it is waited for in steps. */
+static uint64_t age_ns(const _Atomic uint64_t *of)
+{
+    uint64_t then_ns = atomic_load(of), now_ns = gmt_clock_monotonic_ns();
+    return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
+/* The holder is inside of the driver or of CUPTI, and does not come back; it may wait for what a thread has that is held, the
+ * loader's lock for example. */
+static void give_holder_up(void)
+{
+    uint32_t state = KEPT;
+    if (atomic_compare_exchange_strong(&gmt_hold_state, &state, BROKEN)) {
+        struct gmt_cancellation of_program = gmt_cancellation_hold();
+        gmt_spool_loss("kernel counters",
+                       "measuring a launch did not go on: the other threads were let go", 1);
+        gmt_cancellation_allow(of_program);
+    }
+}
+
+/* An undo may outlast its time: then it is waited for in steps. It ends: it copies device memory while nothing is under way, and
+ * calls nothing else. */
 static void wait_once(uint32_t state)
 {
-    uint64_t now_ns = gmt_clock_monotonic_ns(), began_ns = atomic_load(&since_ns);
-    uint64_t held_ns = now_ns > began_ns ? now_ns - began_ns : 0;
+    uint64_t held_ns = age_ns(&since_ns);
     if (held_ns < atomic_load(&limit_ns)) {
         futex_wait(state, atomic_load(&limit_ns) - held_ns);
-    } else if (state == UNDOING) {
+    } else if (state == KEPT && age_ns(&alive_ns) > GMT_HOLD_PATIENCE_NS) {
+        give_holder_up();
+    } else if (state == UNDOING || state == KEPT) {
         futex_wait(state, UINT64_C(1000000));
     } else {
         (void)atomic_compare_exchange_strong(&gmt_hold_state, &state, BROKEN);
@@ -141,7 +165,7 @@ void gmt_hold_wait(unsigned hook)
     for (;;) {
         gmt_guard.waits = 1;
         uint32_t state = atomic_load(&gmt_hold_state);
-        if (state == HELD || state == UNDOING) {
+        if (state == HELD || state == UNDOING || state == KEPT) {
             wait_once(state);
             continue;
         }
@@ -239,23 +263,44 @@ bool gmt_hold_alone(void)
     return atomic_load(&count) <= 1;
 }
 
-bool gmt_hold_undo(uint64_t expected_ns)
+bool gmt_hold_keep(uint64_t expected_ns)
 {
     uint32_t state = HELD;
     sigset_t all;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &signals);
+    atomic_store(&alive_ns, gmt_clock_monotonic_ns());
     if (gmt_hold_fits(expected_ns) &&
-        atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING)) {
+        atomic_compare_exchange_strong(&gmt_hold_state, &state, KEPT)) {
         return true;
     }
     (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);
     return false;
 }
 
+void gmt_hold_alive(void)
+{
+    if (atomic_load_explicit(&holder, memory_order_relaxed) == &gmt_guard) {
+        atomic_store_explicit(&alive_ns, gmt_clock_monotonic_ns(), memory_order_relaxed);
+    }
+}
+
+bool gmt_hold_undo(void)
+{
+    uint32_t state = KEPT;
+    return atomic_compare_exchange_strong(&gmt_hold_state, &state, UNDOING);
+}
+
 void gmt_hold_undone(void)
 {
-    atomic_store(&gmt_hold_state, HELD);
+    gmt_hold_alive();
+    atomic_store(&gmt_hold_state, KEPT);
+}
+
+void gmt_hold_keep_ends(void)
+{
+    uint32_t state = KEPT; /* or it was given up, and stays broken */
+    (void)atomic_compare_exchange_strong(&gmt_hold_state, &state, HELD);
     (void)syscall(SYS_futex, &gmt_hold_state, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
     (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }

@@ -9,8 +9,10 @@
  * threads. Where that system call is missing, nothing is held once a second thread has used CUDA.
  *
  * No thread waits longer than the limit, GMT_HOLD_NS unless another is set: then it breaks the hold and goes on, and the holder finds out at its next
- * step. The exception is an undo, which is never broken: memory is not what the program left there until it ends. The holder
- * begins one only when it expects it to end in time.
+ * step. While the holder keeps it (gmt_hold_keep) a hold is broken only when the holder has given no sign of life for
+ * GMT_HOLD_PATIENCE_NS: no call of the driver's or of CUPTI's takes so long but one that waits for what a held thread has (the
+ * loader's lock), or for ever. An undo is never broken, for memory is not what the program left there until it ends; it copies device memory while
+ * nothing is under way, and calls nothing else. The holder begins either only when it expects to end in time.
  */
 #ifndef GMT_PRELOAD_GUARD_HOLD_H
 #define GMT_PRELOAD_GUARD_HOLD_H
@@ -20,6 +22,7 @@
 #include <stdint.h>
 
 #define GMT_HOLD_NS UINT64_C(50000000)
+#define GMT_HOLD_PATIENCE_NS UINT64_C(5000000000)
 
 /* Another limit than GMT_HOLD_NS, ns. Before the first hold. */
 void gmt_hold_set_limit(uint64_t ns);
@@ -50,10 +53,16 @@ bool gmt_hold_fits(uint64_t expected_ns);
 bool gmt_hold_lasts(void);
 bool gmt_hold_alone(void);
 
-/* An undo of memory begins, or a copy of it, which nobody may free meanwhile: true unless the hold is broken, or less
- * time is left than `expected_ns`, which it takes. No signal is handled until it ends. */
-bool gmt_hold_undo(uint64_t expected_ns);
-/* ... memory is again what the program expects. */
+/* From here on others do not break the hold: true unless they have, or less time is left than `expected_ns`, which the work
+ * takes. No signal is handled until it ends. */
+bool gmt_hold_keep(uint64_t expected_ns);
+/* A sign of life of who does: it waits, and not inside of a call. From any thread. */
+void gmt_hold_alive(void);
+void gmt_hold_keep_ends(void);
+
+/* While it is kept: an undo of memory begins; false: the hold was broken. */
+bool gmt_hold_undo(void);
+/* ... memory is again what a thread may find there. */
 void gmt_hold_undone(void);
 
 /* Let the others go. */

@@ -141,7 +141,7 @@ static enum gmt_unmeasured suspected(const struct gmt_hooked_launch *launch)
 static void let_others_go(struct gmt_hooked_launch *launch)
 {
     if (launch->kept) {
-        gmt_hold_undone();
+        gmt_hold_keep_ends();
     }
     if (launch->held) {
         gmt_hold_end();
@@ -177,7 +177,7 @@ static bool keep_others_out(struct gmt_hooked_launch *launch, uint16_t context)
     if (launch->held && gmt_hold_alone()) {
         return true; /* the collector waits for what is under way */
     }
-    launch->kept = launch->held && is_drained(context, began_ns) && gmt_hold_undo(COUNTING_NS);
+    launch->kept = launch->held && is_drained(context, began_ns) && gmt_hold_keep(COUNTING_NS);
     if (!launch->kept) {
         let_others_go(launch);
         uint64_t now_ns = gmt_clock_monotonic_ns();

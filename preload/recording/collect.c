@@ -7,6 +7,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/guard.h"
+#include "preload/guard/hold.h"
 #include "preload/overhead/device_records.h"
 #include "preload/overhead/overhead.h"
 #include "preload/session/options.h"
@@ -22,6 +23,7 @@
 
 static bool idle(void)
 {
+    gmt_hold_alive(); /* the collector waits */
     return gmt_streams_idle(gmt_context_current(NULL));
 }
 

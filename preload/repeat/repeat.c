@@ -220,13 +220,13 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
         return GMT_UNMEASURED_ONCE_FAILED;
     }
     /* Waiting may have taken long: others have gone on then. */
-    if (!gmt_hold_undo(0)) {
+    if (!gmt_hold_keep(0)) {
         return GMT_UNMEASURED_ONCE_THREADS;
     }
     gmt_collector->own_work(true);
     why = copy_aside(repeat, function, reach, snapshot);
     gmt_collector->own_work(false);
-    gmt_hold_undone();
+    gmt_hold_keep_ends();
     return why;
 }
 
@@ -242,6 +242,7 @@ static bool is_over(const struct gmt_relaunch *launch, uint64_t began_ns, bool b
     CUresult result = CUDA_ERROR_NOT_READY;
     while (query != NULL && result == CUDA_ERROR_NOT_READY && (!breakable || gmt_hold_lasts()) &&
            gmt_clock_monotonic_ns() - began_ns < LONGEST_NS) {
+        gmt_hold_alive();
         result = query(launch->stream);
     }
     return result == CUDA_SUCCESS;
@@ -269,7 +270,12 @@ static bool first_execution(const struct gmt_repeat *repeat, struct gmt_hook_cal
 static bool execute_again(struct gmt_repeat *repeat, struct gmt_hook_call *call,
                           struct gmt_snapshot *snapshot)
 {
-    if (!gmt_snapshot_restore(snapshot)) {
+    if (!gmt_hold_undo()) {
+        return false;
+    }
+    bool restored = gmt_snapshot_restore(snapshot);
+    gmt_hold_undone();
+    if (!restored) {
         return false; /* a driver that cannot copy any more: the context is lost to the program, too */
     }
     enum gmt_counter_group group = gmt_collector->begin(repeat->measured);
@@ -308,14 +314,14 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
         if (turn == 0) {
             *why = expected_ns == 0 ? GMT_UNMEASURED_BUDGET : GMT_UNMEASURED_ONCE_THREADS;
         }
-        more = expected_ns != 0 && gmt_hold_undo(expected_ns);
+        more = expected_ns != 0 && gmt_hold_keep(expected_ns);
         if (more) {
             copied_ns += gmt_snapshot_copy_ns(snapshot->reach);
             gmt_collector->own_work(true);
             more = execute_again(repeat, call, snapshot);
             *why = GMT_MEASURABLE;
             gmt_collector->own_work(false);
-            gmt_hold_undone();
+            gmt_hold_keep_ends();
             gmt_spool_own_time_around(GMT_OWN_REPEAT, began_ns, repeat->measured->launch_seq,
                                       own_ns);
         }
@@ -323,13 +329,13 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
     return copied_ns;
 }
 
-/* Nothing of the launch is under way. Ends the undo that the caller began (gmt_hold_undo). */
+/* Nothing of the launch is under way. Ends what the caller began (gmt_hold_keep). */
 static void release_now(struct gmt_snapshot *snapshot)
 {
     gmt_collector->own_work(true);
     gmt_snapshot_release(snapshot);
     gmt_collector->own_work(false);
-    gmt_hold_undone();
+    gmt_hold_keep_ends();
 }
 
 /* The first execution is over, or others go on beside it. */
@@ -344,7 +350,7 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
     }
     if (snapshot->memory.bytes != 0) {
         bool over = !call->made || (kernel_ns != 0 && repeat->over);
-        if (over && gmt_hold_undo(0)) {
+        if (over && gmt_hold_keep(0)) {
             release_now(snapshot);
         } else {
             gmt_snapshot_release_later(snapshot);
@@ -421,11 +427,11 @@ void gmt_repeat_waited(void)
         return;
     }
     if (atomic_load(&gmt_captures) == 0 && gmt_streams_idle(gmt_context_current(NULL)) &&
-        gmt_hold_undo(0)) {
+        gmt_hold_keep(0)) {
         gmt_collector->own_work(true);
         (void)gmt_snapshot_release_late();
         gmt_collector->own_work(false);
-        gmt_hold_undone();
+        gmt_hold_keep_ends();
         atomic_store(&pause_ns, 0);
     }
     gmt_hold_end();

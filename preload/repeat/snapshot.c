@@ -70,6 +70,7 @@ static bool copy(const struct gmt_snapshot *snapshot, bool back)
     CUdeviceptr aside = snapshot->memory.base + aligned(gmt_scan_bytes());
     for (size_t i = 0; i < snapshot->reach->count; i++) {
         const struct gmt_extent *extent = &snapshot->reach->extents[i];
+        gmt_hold_alive();
         CUdeviceptr to = back ? extent->base : aside, from = back ? aside : extent->base;
         if (gmt_driver.cuMemcpyDtoD_v2(to, from, extent->bytes) != CUDA_SUCCESS) {
             return false;
