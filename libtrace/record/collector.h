@@ -55,6 +55,8 @@ struct gmt_collector_config {
     /* Is nothing under way in the current context, as far as its streams show? Does not wait. NULL: as true. Not asked
      * during captures. */
     bool (*idle)(void);
+    /* The same of that context, from any thread. True where there is none any more. NULL: as `idle`. */
+    bool (*idle_in)(void *context);
     void (*enter)(void); /* around calls into CUPTI: driver calls made inside are not */
     void (*leave)(void); /*   recorded (the hooks' re-entry guard) */
     uint32_t (*allocation_at)(uint64_t address); /* gmt_alloc.id that holds it, 0 = none known */

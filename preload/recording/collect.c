@@ -27,6 +27,12 @@ static bool idle(void)
     return gmt_streams_idle(gmt_context_current(NULL));
 }
 
+static bool idle_in(void *context)
+{
+    gmt_hold_alive();
+    return gmt_context_idle(context);
+}
+
 static uint32_t allocation_at(uint64_t address)
 {
     struct gmt_allocation found;
@@ -98,6 +104,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .captures = &gmt_captures,
         .waiting = gmt_hazards_waiting,
         .idle = idle,
+        .idle_in = idle_in,
         .enter = gmt_guard_shut,
         .leave = gmt_guard_reopen,
         .allocation_at = allocation_at,

@@ -191,6 +191,28 @@ bool gmt_contexts_idle(void)
            (!gmt_context_several() || all_others(gmt_streams_idle));
 }
 
+bool gmt_context_idle(CUcontext context)
+{
+    CUcontext current = NULL, own;
+    gmt_mutex_lock(&mutex);
+    uint16_t id = find(context);
+    gmt_mutex_unlock(&mutex);
+    if (id == 0 || !is_alive(context)) {
+        return true;
+    }
+    if (gmt_driver.cuCtxGetCurrent != NULL &&
+        gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context) {
+        return gmt_streams_idle(id);
+    }
+    if (gmt_driver.cuCtxPushCurrent_v2 == NULL || gmt_driver.cuCtxPopCurrent_v2 == NULL ||
+        gmt_driver.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS) {
+        return true; /* there is nobody to ask: the driver has ended */
+    }
+    bool idle = gmt_streams_idle(id);
+    (void)gmt_driver.cuCtxPopCurrent_v2(&own);
+    return idle;
+}
+
 bool gmt_contexts_wait_for_others(void)
 {
     return !gmt_context_several() || all_others(wait_for_all);

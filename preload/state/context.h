@@ -18,6 +18,8 @@ unsigned gmt_context_live(void);
 bool gmt_context_several(void);
 /* Is nothing under way in any of them, as gmt_streams_idle says of one? False, too, where one cannot be asked. */
 bool gmt_contexts_idle(void);
+/* Of that one, from any thread. True, too, where it has gone, and where the driver lets nobody enter it any more. */
+bool gmt_context_idle(CUcontext context);
 /* Wait for all that is under way in those that are not the current one. False: the driver refuses. */
 bool gmt_contexts_wait_for_others(void);
 

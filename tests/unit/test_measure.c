@@ -280,6 +280,69 @@ Test(measure, another_client_of_cupti_gets_it_when_the_pending_launch_has_ended)
     cr_expect_eq(begin(&other), GMT_GROUP_NONE);
 }
 
+static void wait_until_closed(void)
+{
+    for (unsigned tries = 0; gmt_measuring.ranges.running && tries < TRIES; tries++) {
+        (void)usleep(1000);
+    }
+    cr_expect_not(gmt_measuring.ranges.running);
+}
+
+/* To end a session waits for the device with the driver's locks held, and a kernel may wait for what this thread does next. */
+Test(measure, another_client_of_cupti_does_not_wait_for_a_kernel_that_runs_on)
+{
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    busy = true;
+    cr_expect_not(gmt_measure_suspend(), "not now");
+    cr_expect(gmt_measuring.ranges.running);
+    (void)usleep(300000);
+    cr_expect(gmt_measuring.ranges.running, "the watch thread does not, either");
+    busy = false;
+    wait_until_closed();
+}
+
+static const void *asked_of;
+
+static bool idle_in(void *of)
+{
+    asked_of = of;
+    return !busy;
+}
+
+/* The thread that takes over may have no context, or another one. */
+Test(measure, what_is_under_way_is_asked_of_the_session_s_context)
+{
+    static struct gmt_collector_config with_context;
+    with_context = config;
+    with_context.idle_in = idle_in;
+    gmt_measuring.config = &with_context;
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    cr_expect(gmt_measure_suspend());
+    cr_expect_eq(asked_of, &context);
+    cr_expect_not(gmt_measuring.ranges.running);
+}
+
+Test(measure, a_context_may_go_while_a_kernel_runs_on)
+{
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    busy = true;
+    gmt_measure_drop_context(&context);
+    cr_expect(gmt_measuring.ranges.running, "CUPTI was not asked to end it");
+    cr_expect_not(gmt_measuring.counting);
+}
+
+Test(measure, the_process_may_end_while_a_kernel_runs_on)
+{
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    busy = true;
+    gmt_measure_finish();
+    cr_expect(gmt_measuring.ranges.running, "CUPTI was not asked to end it");
+}
+
 Test(measure, a_kernel_that_may_wait_for_the_host_and_ends_is_measured)
 {
     launch_that_may_wait(&kernel);

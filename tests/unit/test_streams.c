@@ -147,6 +147,25 @@ Test(streams, went_with_a_context_that_no_hook_saw_go)
     cr_expect(gmt_contexts_idle());
 }
 
+Test(streams, of_one_context_can_be_asked_from_another_or_none)
+{
+    use_second();
+    is_busy[2] = true;
+    for (unsigned i = 0; i < 3; i++) {
+        current = i == 0 ? NULL : CONTEXT(i);
+        cr_expect(gmt_context_idle(CONTEXT(1)), "%u", i);
+        cr_expect_not(gmt_context_idle(CONTEXT(2)), "%u", i);
+        cr_expect_eq(depth, 0u);
+    }
+    cr_expect(gmt_context_idle(CONTEXT(3)), "it is not known");
+    is_gone[2] = true;
+    cr_expect(gmt_context_idle(CONTEXT(2)), "it has gone");
+    is_gone[2] = false;
+    current = CONTEXT(1);
+    refuses = true;
+    cr_expect(gmt_context_idle(CONTEXT(2)), "the driver has ended");
+}
+
 static void *ask(void *unused)
 {
     (void)gmt_streams_idle(1);

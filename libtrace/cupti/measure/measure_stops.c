@@ -11,7 +11,9 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
-#define WAIT_NS UINT64_C(1000000000) /* for a pending launch, before its context goes */
+/* For what is under way, before its context goes or CUPTI is the program's; before the process ends. */
+#define WAIT_NS UINT64_C(1000000000)
+#define EXIT_WAIT_NS UINT64_C(500000000)
 #define FORK_TRIES 50u
 #define SUSPEND_TRIES 1600u /* outlasts the start of a first session */
 #define MAX_MISSING_ROWS 512u
@@ -29,7 +31,7 @@ void gmt_measure_drop_context(void *context)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     bool ends = m->ranges.context != NULL && (context == NULL || m->ranges.context == context);
     gmt_session_enter();
-    if (!gmt_measure_finish_pending(0, WAIT_NS)) {
+    if (!gmt_measure_finish_pending(0, WAIT_NS) || (ends && !gmt_session_may_close(WAIT_NS))) {
         /* Its kernel runs on: nothing of CUPTI's would return. */
         atomic_store(&m->counting, false);
         atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
@@ -56,7 +58,7 @@ bool gmt_measure_suspend(void)
         return false;
     }
     /* Else it is the watch thread that ends the session, or whoever ends the pending launch. */
-    bool now = gmt_measure_finish_pending(0, 0) && !gmt_session_capturing();
+    bool now = gmt_measure_finish_pending(0, 0) && gmt_session_may_close(WAIT_NS);
     if (now) {
         gmt_session_close();
     }
@@ -100,12 +102,17 @@ void gmt_measure_finish(void)
         return; /* never started, or refused: the capability row says it all */
     }
     atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
-    if (!m->pending && gmt_session_lock(GMT_LOCK_TRIES)) {
+    bool locked = !m->pending && gmt_session_lock(GMT_LOCK_TRIES);
+    if (!locked) {
+        gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
+    } else if (gmt_session_may_close(EXIT_WAIT_NS)) {
         gmt_session_close();
+    } else {
+        gmt_spool_loss("kernel counters", "the device was at work at exit", m->ranges.count);
+    }
+    if (locked) {
         gmt_instructions_drop_context(NULL);
         gmt_mutex_unlock(&m->lock);
-    } else {
-        gmt_spool_loss("kernel counters", "a kernel was being measured at exit", 1);
     }
     if (!m->any_session && m->config->counters) {
         gmt_spool_capability("counters", GMT_CAP_OK, 0, "no launch was measured", "");

@@ -20,6 +20,7 @@
 #define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
 #define HOST_NS UINT64_C(2000000)            /* for what may wait for the host */
 #define TICK_NS UINT64_C(100000000)
+#define CLOSE_POLL_US 200u
 
 struct gmt_measuring gmt_measuring = {.lock = GMT_MUTEX(MEASURE)};
 
@@ -130,6 +131,29 @@ bool gmt_session_load_profiler(void)
     return true;
 }
 
+static bool is_idle_in_session(void)
+{
+    if (m->config->idle_in != NULL) {
+        return m->config->idle_in(m->ranges.context);
+    }
+    return m->config->idle == NULL || m->config->idle();
+}
+
+bool gmt_session_may_close(uint64_t ns)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    while (m->ranges.running && !gmt_session_capturing()) {
+        if (is_idle_in_session()) {
+            return true;
+        }
+        if (gmt_clock_monotonic_ns() - began_ns >= ns) {
+            return false;
+        }
+        (void)usleep(CLOSE_POLL_US);
+    }
+    return !m->ranges.running;
+}
+
 void gmt_session_close(void)
 {
     (void)gmt_ranges_stop(&m->ranges);
@@ -171,12 +195,14 @@ static bool tick(void)
     }
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_session_enter();
-    if (m->ranges.running && m->config->captures != NULL && !gmt_session_capturing() &&
-        atomic_load(&m->suspended) && !atomic_load(&m->pending)) {
+    bool closes = m->ranges.running && m->config->captures != NULL && atomic_load(&m->suspended) &&
+                  !atomic_load(&m->pending);
+    if (closes && gmt_session_may_close(0)) {
         gmt_session_close();
         gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - now_ns);
         gmt_spool_own_time_beside(GMT_OWN_SESSION, now_ns);
-    } else if (now_ns > atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
+    } else if (!closes &&
+               now_ns > atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
         atomic_store(&m->end_wanted, m->ranges.running);
     }
     gmt_session_leave();

@@ -5,7 +5,8 @@
  * CUPTI's calls that begin or end a range or a session block until the context is idle, some with the driver's locks
  * held. A kernel may spin on what its own thread does next (a copy that sets a flag, one more launch): a deadlock. So
  * these calls are made where all streams are idle, by a thread that launches or has just synchronized. One exception:
- * if another CUPTI client takes over during a capture, the watch thread ends the session.
+ * if another CUPTI client takes over during a capture, or while the device is at work, the watch thread ends the session when
+ * that is over.
  */
 #ifndef GMT_CUPTI_MEASURE_SESSIONS_H
 #define GMT_CUPTI_MEASURE_SESSIONS_H
@@ -77,6 +78,9 @@ uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group);
  * passed since `began_ns`. False: refused. */
 bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_ns);
 
+/* Nothing is under way in its context, or there is none, within `ns`; false in a capture. Whoever ends it without having been asked
+ * to measure asks this first: the end would wait, with the driver's locks held, for a kernel that may wait for this thread. */
+bool gmt_session_may_close(uint64_t ns);
 /* End it, and give the profiler back. */
 void gmt_session_close(void);
 
