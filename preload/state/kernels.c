@@ -4,7 +4,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "libtrace/record/clock.h"
 #include "libtrace/record/communication.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
@@ -15,6 +17,8 @@
 #define CLASS_SLOTS 131072u
 #define LIBRARY_SLOTS 65536u
 #define MAX_PARAMETERS 256u
+#define DESCRIBING_NS UINT64_C(1000000000) /* that another thread may take for it */
+#define SLICE_NS 1000000
 
 struct tables {
     struct gmt_kernel_info *_Atomic kernels[KERNEL_SLOTS];
@@ -23,7 +27,8 @@ struct tables {
     _Atomic uintptr_t library_kernels[LIBRARY_SLOTS];
 };
 static gmt_table_pointer tables;
-static unsigned kernel_count, slots_used, class_count, library_count;
+static unsigned kernel_count, slots_used, class_count;
+static _Atomic unsigned library_count;
 static _Atomic uint32_t generation = 1;
 static _Atomic uint32_t unloads; /* calls under way: no handle is taken for what it was */
 static struct gmt_mutex mutex = GMT_MUTEX(KERNELS);
@@ -33,6 +38,31 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ (hash >> 32);
 }
+
+/* A kernel's code may be loaded when the driver is asked about it, which waits while another kernel runs. That one may wait for what
+ * the calling thread launches next: so who describes a kernel is not waited for without end, and, where that was in vain, for SLICE_NS
+ * until it has gone on. False: the launch is not described. */
+static bool lock_soon(void)
+{
+    static _Atomic bool in_vain;
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    bool locked = gmt_mutex_try(&mutex);
+    uint64_t within_ns = atomic_load(&in_vain) ? SLICE_NS : DESCRIBING_NS;
+    while (!locked && gmt_clock_monotonic_ns() - began_ns < within_ns) {
+        struct timespec until = {0};
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_nsec += SLICE_NS;
+        if (until.tv_nsec >= 1000000000) {
+            until.tv_nsec -= 1000000000;
+            until.tv_sec++;
+        }
+        locked = gmt_mutex_lock_until(&mutex, &until);
+    }
+    atomic_store(&in_vain, !locked);
+    return locked;
+}
+
+static const char held_up[] = "another thread was describing one";
 
 /* ---- CUkernel handles ----------------------------------------------------------------------- */
 
@@ -53,13 +83,17 @@ static unsigned library_slot(const struct tables *all, uintptr_t handle)
 void gmt_kernel_note_library_kernel(CUkernel kernel)
 {
     struct tables *all = tables_needed();
-    gmt_mutex_lock(&mutex);
-    unsigned at = all != NULL ? library_slot(all, (uintptr_t)kernel) : 0;
-    if (all != NULL && all->library_kernels[at] == 0 && library_count < LIBRARY_SLOTS / 2) {
-        all->library_kernels[at] = (uintptr_t)kernel;
-        library_count++;
+    while (all != NULL && atomic_load(&library_count) < LIBRARY_SLOTS / 2) {
+        uintptr_t seen = 0;
+        unsigned at = library_slot(all, (uintptr_t)kernel);
+        if (atomic_compare_exchange_strong(&all->library_kernels[at], &seen, (uintptr_t)kernel)) {
+            atomic_fetch_add(&library_count, 1);
+            return;
+        }
+        if (seen == (uintptr_t)kernel) {
+            return;
+        }
     }
-    gmt_mutex_unlock(&mutex);
 }
 
 /* The CUfunction to query for a launch handle, in the current context: launches may pass a CUkernel. A handle that was
@@ -264,11 +298,15 @@ static struct gmt_kernel_info *kernel_in(struct tables *all, CUfunction handle)
 static const struct gmt_kernel_info *kernel_add(CUfunction handle)
 {
     struct tables *all = tables_needed();
-    gmt_mutex_lock(&mutex);
-    const struct gmt_kernel_info *info = all != NULL ? kernel_in(all, handle) : NULL;
-    gmt_mutex_unlock(&mutex);
+    const struct gmt_kernel_info *info = NULL;
+    bool locked = lock_soon();
+    if (locked) {
+        info = all != NULL ? kernel_in(all, handle) : NULL;
+        gmt_mutex_unlock(&mutex);
+    }
     if (info == NULL) {
-        gmt_spool_loss("kernel not described", "kernel table full or no memory", 1);
+        gmt_spool_loss("kernel not described", locked ? "kernel table full or no memory" : held_up,
+                       1);
     }
     return info;
 }
@@ -311,7 +349,10 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
     struct gmt_class_info *info = NULL;
     bool is_new = false;
     struct tables *all = tables_needed();
-    gmt_mutex_lock(&mutex);
+    if (!lock_soon()) {
+        gmt_spool_loss("launch without class", held_up, 1);
+        return NULL;
+    }
     unsigned at = (unsigned)(key % CLASS_SLOTS);
     while (all != NULL && (info = all->classes[at]) != NULL &&
            !is_same(info, kernel->id, grid, block, dynamic_shared_bytes)) {
@@ -404,6 +445,7 @@ void gmt_kernel_reset(void)
     if (gmt_table(&tables) != NULL) {
         memset(gmt_table(&tables), 0, sizeof(struct tables));
     }
-    kernel_count = slots_used = class_count = library_count = 0;
+    kernel_count = slots_used = class_count = 0;
+    atomic_store(&library_count, 0);
     unloads = 0;
 }
