@@ -145,11 +145,24 @@ bool gmt_context_several(void)
     return __atomic_load_n(&context_count, __ATOMIC_RELAXED) > 1;
 }
 
+/* What `ask` says in that context; `otherwise` where it cannot be entered. */
+static bool ask_in(CUcontext context, uint16_t id, bool (*ask)(uint16_t id), bool otherwise)
+{
+    CUcontext own;
+    if (gmt_driver.cuCtxPushCurrent_v2 == NULL || gmt_driver.cuCtxPopCurrent_v2 == NULL ||
+        gmt_driver.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS) {
+        return otherwise;
+    }
+    bool says = ask(id);
+    (void)gmt_driver.cuCtxPopCurrent_v2(&own);
+    return says;
+}
+
 /* A context that was destroyed where no hook saw it has nothing under way. False: `ask` says no in one, or it cannot be
  * entered. */
 static bool all_others(bool (*ask)(uint16_t id))
 {
-    CUcontext current = NULL, others[MOST_ASKED], own;
+    CUcontext current = NULL, others[MOST_ASKED];
     uint16_t ids[MOST_ASKED];
     unsigned count = 0;
     bool all = gmt_driver.cuCtxGetCurrent != NULL &&
@@ -166,15 +179,7 @@ static bool all_others(bool (*ask)(uint16_t id))
     }
     gmt_mutex_unlock(&mutex);
     for (unsigned i = 0; i < count && all; i++) {
-        if (!is_alive(others[i])) {
-            continue;
-        }
-        all = gmt_driver.cuCtxPushCurrent_v2 != NULL && gmt_driver.cuCtxPopCurrent_v2 != NULL &&
-              gmt_driver.cuCtxPushCurrent_v2(others[i]) == CUDA_SUCCESS;
-        if (all) {
-            all = ask(ids[i]);
-            (void)gmt_driver.cuCtxPopCurrent_v2(&own);
-        }
+        all = !is_alive(others[i]) || ask_in(others[i], ids[i], ask, false);
     }
     return all;
 }
@@ -193,24 +198,11 @@ bool gmt_contexts_idle(void)
 
 bool gmt_context_idle(CUcontext context)
 {
-    CUcontext current = NULL, own;
     gmt_mutex_lock(&mutex);
     uint16_t id = find(context);
     gmt_mutex_unlock(&mutex);
-    if (id == 0 || !is_alive(context)) {
-        return true;
-    }
-    if (gmt_driver.cuCtxGetCurrent != NULL &&
-        gmt_driver.cuCtxGetCurrent(&current) == CUDA_SUCCESS && current == context) {
-        return gmt_streams_idle(id);
-    }
-    if (gmt_driver.cuCtxPushCurrent_v2 == NULL || gmt_driver.cuCtxPopCurrent_v2 == NULL ||
-        gmt_driver.cuCtxPushCurrent_v2(context) != CUDA_SUCCESS) {
-        return true; /* there is nobody to ask: the driver has ended */
-    }
-    bool idle = gmt_streams_idle(id);
-    (void)gmt_driver.cuCtxPopCurrent_v2(&own);
-    return idle;
+    /* Nobody can be asked where the driver has ended. */
+    return id == 0 || !is_alive(context) || ask_in(context, id, gmt_streams_idle, true);
 }
 
 bool gmt_contexts_wait_for_others(void)
