@@ -14,7 +14,9 @@
 #include "launcher/recorded.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool_folder.h"
+#include "libtrace/store/recording/held_up.h"
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/recording/ring.h"
 #include "libtrace/store/spool/spool_files.h"
@@ -213,6 +215,20 @@ void gmt_overhead_print(FILE *out, const char *head, const struct gmt_control *b
     print_shed(out, now);
 }
 
+static void print_held_up(const struct gmt_control *control)
+{
+    struct gmt_section_seen seen;
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    for (unsigned at = 0; at < GMT_SECTION_WORDS; at++) {
+        if (gmt_section_see(control, at, &seen) && gmt_section_is_long(&seen, now_ns)) {
+            char doing[GMT_HELD_UP_BYTES];
+            gmt_held_up_doing(control->pid, seen.tid, doing);
+            printf("; thread %u has been held up for %.1f s: %s; it is %s", seen.tid,
+                   (double)(now_ns - seen.since_ns) / 1e9, seen.text, doing);
+        }
+    }
+}
+
 static void print_status(const struct gmt_recorded *recorded, void *count)
 {
     const struct gmt_control *control = &recorded->control;
@@ -238,6 +254,7 @@ static void print_status(const struct gmt_recorded *recorded, void *count)
         printf("; %llu records dropped", (unsigned long long)dropped);
     }
     gmt_overhead_print(stdout, "; overhead ", NULL, control);
+    print_held_up(control);
     putchar('\n');
     ++*(unsigned *)count;
 }

@@ -21,6 +21,8 @@ static const struct gmt_loss_wording wordings[] = {
     {"unknown record type", "recording", "record is of an unknown type",
      "records are of unknown types"},
     {"call not recorded", "recording", "call was not recorded", "calls were not recorded"},
+    {"call held up", "recording", "call was held up by gmtrace when the process ended",
+     "calls were held up by gmtrace when the process ended"},
     {"row refused", "recording", "row was refused by the database",
      "rows were refused by the database"},
     {"device timestamps", "device times", "device timestamp is missing",

@@ -19,6 +19,7 @@
 #include "libtrace/cupti/driver_calls.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
@@ -163,7 +164,7 @@ static void give(const struct gmt_handover *request)
     if (!active || !atomic_load(&ours)) {
         return;
     }
-    uint64_t began_ns = gmt_clock_monotonic_ns();
+    uint64_t began_ns = gmt_clock_monotonic_ns(), section = gmt_section_begin(GMT_SECTION_HANDOVER);
     enter();
     (void)gmt_measure_suspend();
     end_rest(false);
@@ -177,6 +178,7 @@ static void give(const struct gmt_handover *request)
     }
     gmt_spool_own_time(GMT_OWN_HANDOVER, began_ns, 0);
     leave();
+    gmt_section_end(section);
 }
 
 static void renew_id(void *context, uint32_t id)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/record/traits.h"
 #include "libtrace/threads/cancellation.h"
@@ -147,7 +148,7 @@ static void wait_once(uint32_t state)
     uint64_t held_ns = age_ns(&since_ns);
     if (held_ns < atomic_load(&limit_ns)) {
         futex_wait(state, atomic_load(&limit_ns) - held_ns);
-    } else if (state == KEPT && age_ns(&alive_ns) > GMT_HOLD_PATIENCE_NS) {
+    } else if (state == KEPT && age_ns(&alive_ns) > GMT_HOLD_TIMEOUT_NS) {
         give_holder_up();
     } else if (state == UNDOING || state == KEPT) {
         futex_wait(state, UINT64_C(1000000));
@@ -162,6 +163,7 @@ void gmt_hold_wait(unsigned hook)
         return;
     }
     int saved_errno = errno;
+    uint64_t section = gmt_section_begin(GMT_SECTION_HELD);
     for (;;) {
         gmt_guard.waits = 1;
         uint32_t state = atomic_load(&gmt_hold_state);
@@ -177,6 +179,7 @@ void gmt_hold_wait(unsigned hook)
             break;
         }
     }
+    gmt_section_end(section);
     errno = saved_errno;
 }
 
@@ -314,6 +317,7 @@ void gmt_hold_end(void)
 
 void gmt_hold_left(void)
 {
+    gmt_section_forget();
     if (atomic_load(&holder) == &gmt_guard) {
         gmt_hold_end();
     }

@@ -10,7 +10,7 @@
  *
  * No thread waits longer than the limit, GMT_HOLD_NS unless another is set: then it breaks the hold and goes on, and the holder finds out at its next
  * step. While the holder keeps it (gmt_hold_keep) a hold is broken only when the holder has given no sign of life for
- * GMT_HOLD_PATIENCE_NS: no call of the driver's or of CUPTI's takes so long but one that waits for what a held thread has (the
+ * GMT_HOLD_TIMEOUT_NS: no call of the driver's or of CUPTI's takes so long but one that waits for what a held thread has (the
  * loader's lock), or for ever. An undo is never broken, for memory is not what the program left there until it ends; it copies device memory while
  * nothing is under way, and calls nothing else. The holder begins either only when it expects to end in time.
  */
@@ -22,7 +22,7 @@
 #include <stdint.h>
 
 #define GMT_HOLD_NS UINT64_C(50000000)
-#define GMT_HOLD_PATIENCE_NS UINT64_C(5000000000)
+#define GMT_HOLD_TIMEOUT_NS UINT64_C(5000000000)
 
 /* Another limit than GMT_HOLD_NS, ns. Before the first hold. */
 void gmt_hold_set_limit(uint64_t ns);

@@ -14,6 +14,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/cancellation.h"
 #include "preload/driver/coverage.h"
@@ -62,10 +63,11 @@ static void report_missed_calls(void)
 
 static void finish(void *recorder_started)
 {
-    uint64_t began_ns = gmt_clock_monotonic_ns();
+    uint64_t began_ns = gmt_clock_monotonic_ns(), section = gmt_section_begin(GMT_SECTION_FINISH);
     if (gmt_collector != NULL) {
         gmt_collector->flush();
     }
+    gmt_section_end(section);
     gmt_overhead_finish();
     gmt_coverage_finish();
     report_missed_calls();

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spawn.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/cancellation.h"
@@ -299,6 +300,7 @@ static void start_locked(void *unused)
         int error = gmt_libcuda() != NULL
                         ? gmt_output_open(gmt_options.output, gmt_options.spool_limit_bytes, path)
                         : -ENOSYS;
+        uint64_t section = gmt_section_begin(GMT_SECTION_START);
         if (error == 0) {
             gmt_asked_write(gmt_output_is_one_of_several());
             gmt_coverage_start();
@@ -331,6 +333,7 @@ static void start_locked(void *unused)
                 explain_refusal(path, error);
             }
         }
+        gmt_section_end(section);
         errno = saved_errno;
     }
 }

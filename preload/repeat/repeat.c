@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
@@ -224,7 +225,9 @@ static enum gmt_unmeasured prepare(struct gmt_repeat *repeat, struct gmt_snapsho
         return GMT_UNMEASURED_ONCE_THREADS;
     }
     gmt_collector->own_work(true);
+    uint64_t section = gmt_section_begin(GMT_SECTION_COPY);
     why = copy_aside(repeat, function, reach, snapshot);
+    gmt_section_end(section);
     gmt_collector->own_work(false);
     gmt_hold_keep_ends();
     return why;
@@ -273,7 +276,9 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_hook_call *call,
     if (!gmt_hold_undo()) {
         return false;
     }
+    uint64_t section = gmt_section_begin(GMT_SECTION_COPY);
     bool restored = gmt_snapshot_restore(snapshot);
+    gmt_section_end(section);
     gmt_hold_undone();
     if (!restored) {
         return false; /* a driver that cannot copy any more: the context is lost to the program, too */
@@ -333,7 +338,9 @@ static uint64_t execute_measured(struct gmt_repeat *repeat, struct gmt_hook_call
 static void release_now(struct gmt_snapshot *snapshot)
 {
     gmt_collector->own_work(true);
+    uint64_t section = gmt_section_begin(GMT_SECTION_COPY);
     gmt_snapshot_release(snapshot);
+    gmt_section_end(section);
     gmt_collector->own_work(false);
     gmt_hold_keep_ends();
 }

@@ -8,6 +8,7 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/communication.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
@@ -301,7 +302,9 @@ static const struct gmt_kernel_info *kernel_add(CUfunction handle)
     const struct gmt_kernel_info *info = NULL;
     bool locked = lock_soon();
     if (locked) {
+        uint64_t section = gmt_section_begin(GMT_SECTION_DESCRIBE);
         info = all != NULL ? kernel_in(all, handle) : NULL;
+        gmt_section_end(section);
         gmt_mutex_unlock(&mutex);
     }
     if (info == NULL) {
@@ -378,6 +381,7 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
     }
     if (is_new) {
         int blocks = -1;
+        uint64_t section = gmt_section_begin(GMT_SECTION_DESCRIBE);
         /* The software device's answer rests on a number of registers that it does not know. */
         if (gmt_driver_is_software ||
             gmt_driver.cuOccupancyMaxActiveBlocksPerMultiprocessor == NULL ||
@@ -386,6 +390,7 @@ static struct gmt_class_info *class_add(const struct gmt_kernel_info *kernel,
                 dynamic_shared_bytes) != CUDA_SUCCESS) {
             blocks = -1;
         }
+        gmt_section_end(section);
         struct gmt_kernel_class record = {
             .id = info->collector.id,
             .kernel = kernel->id,

@@ -189,7 +189,7 @@ Test(hold, an_undo_is_never_broken)
     cr_assert(gmt_hold_keep(0));
     cr_assert(gmt_hold_undo());
     send(&other, SUBMITS);
-    (void)usleep((useconds_t)((GMT_HOLD_PATIENCE_NS + 10 * GMT_HOLD_NS) / 1000));
+    (void)usleep((useconds_t)((GMT_HOLD_TIMEOUT_NS + 10 * GMT_HOLD_NS) / 1000));
     cr_expect_not(atomic_load(&other.passed), "memory is not what the program left there");
     gmt_hold_undone();
     gmt_hold_keep_ends();
@@ -228,7 +228,7 @@ Test(hold, a_holder_that_shows_that_it_lives_is_waited_for)
     cr_assert(gmt_hold_begin());
     cr_assert(gmt_hold_keep(0));
     send(&other, SUBMITS);
-    while (last_ns - began_ns < GMT_HOLD_PATIENCE_NS + 20 * GMT_HOLD_NS) {
+    while (last_ns - began_ns < GMT_HOLD_TIMEOUT_NS + 20 * GMT_HOLD_NS) {
         gmt_hold_alive();
         (void)usleep(10000);
         uint64_t now_ns = gmt_clock_monotonic_ns();
@@ -236,7 +236,7 @@ Test(hold, a_holder_that_shows_that_it_lives_is_waited_for)
         last_ns = now_ns;
     }
     /* A machine that stopped this thread for so long shows nothing. */
-    cr_expect(!atomic_load(&other.passed) || 2 * longest_ns > GMT_HOLD_PATIENCE_NS);
+    cr_expect(!atomic_load(&other.passed) || 2 * longest_ns > GMT_HOLD_TIMEOUT_NS);
     gmt_hold_keep_ends();
     gmt_hold_end();
     (void)sem_wait(&other.inside);

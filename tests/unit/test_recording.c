@@ -6,17 +6,22 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/store/finished/reader.h"
+#include "libtrace/store/recording/held_up.h"
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/spool/spool_files.h"
 #include "tests/unit/spool_fixture.h"
@@ -131,6 +136,57 @@ static bool recover_in_a_child_that_is_killed(unsigned most_us)
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0, "recovery failed: %d", status);
     return WIFEXITED(status);
+}
+
+static void *sleep_for_good(void *tid)
+{
+    *(_Atomic uint32_t *)tid = (uint32_t)syscall(SYS_gettid);
+    for (;;) {
+        (void)pause();
+    }
+    return NULL;
+}
+
+Test(recording, looks_at_what_a_thread_is_doing)
+{
+    pthread_t thread;
+    _Atomic uint32_t tid = 0;
+    struct gmt_held_up held_up = {.looked_ns = 0};
+    cr_assert_eq(pthread_create(&thread, NULL, sleep_for_good, &tid), 0);
+    while (tid == 0) {
+        (void)usleep(1000);
+    }
+    fixture.control->pid = (uint32_t)getpid();
+    fixture.control->sections[0] = UINT64_C(1) << 28 | (uint64_t)GMT_SECTION_POP << 22 |
+                                   (uint64_t)syscall(SYS_gettid);
+    fixture.control->sections[5] = UINT64_C(1) << 28 | (uint64_t)GMT_SECTION_POP << 22 | tid;
+    gmt_held_up_look(&held_up, fixture.control);
+    cr_expect_str_eq(held_up.thread[0].doing, "running");
+    cr_expect_eq(held_up.thread[5].word, fixture.control->sections[5]);
+    for (unsigned i = 0; i < 1000 && strncmp(held_up.thread[5].doing, "sleeping", 8) != 0; i++) {
+        (void)usleep(10000); /* it is about to */
+        held_up.looked_ns = 0;
+        gmt_held_up_look(&held_up, fixture.control);
+    }
+    cr_expect_eq(strncmp(held_up.thread[5].doing, "sleeping", 8), 0, "%s", held_up.thread[5].doing);
+    cr_expect_eq(held_up.thread[1].word, 0u);
+}
+
+Test(recording, says_what_held_a_thread_up_when_the_process_ended)
+{
+    gmt_fixture_chunk(&fixture, 0, 4 << 20);
+    gmt_fixture_process(&fixture, 0, 1500);
+    uint64_t since_ms = fixture.control->first_pair.monotonic_ns / 1000000 + 2500;
+    fixture.control->sections[1] = since_ms << 28 | (uint64_t)GMT_SECTION_POP << 22 | 4711;
+    fixture.control->sections[2] = since_ms << 28 | UINT64_C(63) << 22 |
+                                   4712; /* of a later version */
+    cr_assert_eq(gmt_recording_recover(fixture.output), 0);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count FROM loss WHERE kind = 'call held up' AND detail = 'thread 4711 "
+        "since 2.5 s of the recording: cuptiRangeProfilerPopRange; nobody knows what it did'",
+        1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss", 1);
 }
 
 Test(recording, loses_and_doubles_nothing_when_killed_at_random_moments)

@@ -13,6 +13,7 @@
 #include "libtrace/cupti/base/device_time.h"
 #include "libtrace/cupti/base/managed.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 
 #define MAX_CONTEXTS 256u
@@ -284,12 +285,14 @@ void gmt_activity_add_context(uint32_t cupti_context, uint32_t id)
 /* Kinds but that of kernels. */
 static void set_others(bool on)
 {
+    uint64_t section = gmt_section_begin(GMT_SECTION_SWITCH);
     for (size_t i = 0; atomic_load(&enabled) && i < KINDS; i++) {
         if (kinds[i] != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) {
             (void)(on ? cupti->cuptiActivityEnable(kinds[i])
                       : cupti->cuptiActivityDisable(kinds[i]));
         }
     }
+    gmt_section_end(section);
 }
 
 void gmt_activity_own_work(bool begins)
@@ -322,8 +325,10 @@ void gmt_activity_set_kernels(bool on)
     if (!atomic_load(&enabled) || atomic_load(&kernels_on) == on) {
         return;
     }
+    uint64_t section = gmt_section_begin(GMT_SECTION_SWITCH);
     CUptiResult result = on ? cupti->cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
                             : cupti->cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+    gmt_section_end(section);
     if (result == CUPTI_SUCCESS) {
         atomic_store(&kernels_on, on);
     }

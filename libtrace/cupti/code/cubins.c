@@ -15,6 +15,7 @@
 
 #include "libtrace/cupti/code/code_index.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
@@ -136,7 +137,7 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
         .cubinSize = module->cubinSize,
         .cubin = module->pCubin,
     };
-    uint64_t began_ns = gmt_clock_monotonic_ns();
+    uint64_t began_ns = gmt_clock_monotonic_ns(), section = gmt_section_begin(GMT_SECTION_MODULE);
     config->enter();
     if (config->repeat) {
         gmt_code_index_add(module->pCubin, module->cubinSize);
@@ -150,6 +151,7 @@ static void CUPTIAPI on_module(void *data, CUpti_CallbackDomain domain, CUpti_Ca
     }
     gmt_spool_own_time(GMT_OWN_CODE, began_ns, 0);
     config->leave();
+    gmt_section_end(section);
 }
 
 static CUptiResult subscribe(const char **failed)

@@ -11,6 +11,7 @@
 #include "libtrace/cupti/base/holds.h"
 #include "libtrace/cupti/base/refusal.h"
 #include "libtrace/cupti/code/cubins.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 
 #define CAPABILITY "instructions"
@@ -55,7 +56,9 @@ bool gmt_instructions_free(void)
 bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device)
 {
     gmt_activity_set_kernels(false);
+    uint64_t section = gmt_section_begin(GMT_SECTION_ENABLE);
     CUptiResult result = gmt_sass_begin(&sass, call->context, device);
+    gmt_section_end(section);
     if (result != CUPTI_SUCCESS) {
         gmt_activity_set_kernels(true);
     }
@@ -65,7 +68,9 @@ bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device)
 bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
                           struct gmt_sass_outcome *outcome)
 {
+    uint64_t section = gmt_section_begin(GMT_SECTION_DISABLE);
     CUptiResult result = gmt_sass_end(&sass, keep, call->launch_seq, call->cls->id, outcome);
+    gmt_section_end(section);
     gmt_activity_set_kernels(true);
     if (result == CUPTI_SUCCESS && keep) {
         *(outcome->instructions != 0 ? &counted : &empty) += 1;

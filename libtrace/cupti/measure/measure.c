@@ -17,6 +17,7 @@
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/cupti/measure/turns.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
@@ -29,6 +30,7 @@ static struct gmt_measuring *const m = &gmt_measuring;
 static struct {
     uint64_t began_ns; /* of measuring it */
     uint64_t idle_ns;  /* right before the launch, the device idle; 0: its kernel is not timed */
+    uint64_t section;  /* for the end of that of the launch */
 } current;
 
 /* The launch that is pending (gmt_measuring.pending). */
@@ -73,7 +75,9 @@ static bool begin_range(const struct gmt_launch_call *call, enum gmt_counter_gro
 {
     gmt_activity_set_kernels(false);
     gmt_open_range_begins(call->cls->kernel_name, current.began_ns);
+    uint64_t section = gmt_section_begin(GMT_SECTION_PUSH);
     CUptiResult result = gmt_ranges_push(&m->ranges, call->launch_seq, call->cls->id);
+    gmt_section_end(section);
     if (result != CUPTI_SUCCESS) {
         (void)gmt_open_range_ends();
         gmt_activity_set_kernels(true);
@@ -107,7 +111,9 @@ static enum gmt_unmeasured disturbed(const struct gmt_collector_class *cls,
 static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group group,
                       enum gmt_unmeasured spoiled)
 {
+    uint64_t section = gmt_section_begin(GMT_SECTION_POP);
     CUptiResult result = gmt_ranges_pop(&m->ranges);
+    gmt_section_end(section);
     uint64_t now_ns = gmt_clock_monotonic_ns();
     gmt_activity_set_kernels(true);
     if (result != CUPTI_SUCCESS) {
@@ -363,6 +369,8 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
     launch_is_mine = group != GMT_GROUP_NONE;
     if (group == GMT_GROUP_NONE) {
         gmt_mutex_unlock(&m->lock);
+    } else {
+        current.section = gmt_section_begin(GMT_SECTION_LAUNCH);
     }
     return group; /* else the lock stays held until gmt_measure_end */
 }
@@ -394,22 +402,6 @@ void gmt_measure_charge(uint64_t ns)
     gmt_sampling_charge(&m->sampling, ns);
 }
 
-void gmt_measure_quiesce(void)
-{
-    if (!atomic_load(&m->counting)) {
-        return;
-    }
-    if (gmt_mutex_try(&m->lock)) {
-        gmt_mutex_unlock(&m->lock);
-        return;
-    }
-    uint64_t began_ns = gmt_clock_monotonic_ns();
-    if (gmt_session_lock(GMT_LOCK_TRIES)) {
-        gmt_mutex_unlock(&m->lock);
-    }
-    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
-}
-
 bool gmt_measure_is_busy(void)
 {
     if (!atomic_load(&m->counting) || launch_is_mine) {
@@ -422,20 +414,12 @@ bool gmt_measure_is_busy(void)
     return !free;
 }
 
-/* It is among those that wait before it is counted: nobody sees it under way too early. */
-void gmt_measure_capture_begins(void (*count)(void))
-{
-    atomic_fetch_add(&m->captures_waiting, 1);
-    count();
-    gmt_measure_quiesce();
-    atomic_fetch_sub(&m->captures_waiting, 1);
-}
-
 void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group group)
 {
     if (group == GMT_GROUP_NONE) {
         return;
     }
+    gmt_section_end(current.section);
     gmt_session_enter();
     uint64_t waited_ns = gmt_clock_monotonic_ns();
     bool ended = gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call, group));

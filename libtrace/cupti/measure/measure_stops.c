@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When measuring stops: a context goes, another CUPTI client takes over, the process forks or ends (measure.h). */
+/* When measuring stops: a capture begins, a context goes, another CUPTI client takes over, the process forks or ends (measure.h). */
 #define _GNU_SOURCE
 #include <stdatomic.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
@@ -19,6 +20,32 @@
 #define MAX_MISSING_ROWS 512u
 
 static struct gmt_measuring *const m = &gmt_measuring;
+
+void gmt_measure_quiesce(void)
+{
+    if (!atomic_load(&m->counting)) {
+        return;
+    }
+    if (gmt_mutex_try(&m->lock)) {
+        gmt_mutex_unlock(&m->lock);
+        return;
+    }
+    uint64_t began_ns = gmt_clock_monotonic_ns(), section = gmt_section_begin(GMT_SECTION_HELD);
+    if (gmt_session_lock(GMT_LOCK_TRIES)) {
+        gmt_mutex_unlock(&m->lock);
+    }
+    gmt_section_end(section);
+    gmt_spool_own_time(GMT_OWN_WAIT, began_ns, 0);
+}
+
+/* It is among those that wait before it is counted: nobody sees it under way too early. */
+void gmt_measure_capture_begins(void (*count)(void))
+{
+    atomic_fetch_add(&m->captures_waiting, 1);
+    count();
+    gmt_measure_quiesce();
+    atomic_fetch_sub(&m->captures_waiting, 1);
+}
 
 void gmt_measure_drop_context(void *context)
 {

@@ -13,6 +13,7 @@
 #include "libtrace/cupti/code/instructions.h"
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/record/clock.h"
+#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
 
@@ -71,7 +72,7 @@ bool gmt_session_is_late(void)
            !m->config->idle();
 }
 
-bool gmt_session_idle_within(uint64_t ns)
+static bool wait_until_idle(uint64_t ns)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     for (;;) {
@@ -89,6 +90,14 @@ bool gmt_session_idle_within(uint64_t ns)
     }
     atomic_store(&timed_out, false);
     return true;
+}
+
+bool gmt_session_idle_within(uint64_t ns)
+{
+    uint64_t section = gmt_section_begin(GMT_SECTION_IDLE);
+    bool idle = wait_until_idle(ns);
+    gmt_section_end(section);
+    return idle;
 }
 
 bool gmt_session_host_waits(void)
@@ -122,10 +131,11 @@ bool gmt_session_load_profiler(void)
     if (!atomic_compare_exchange_strong(&state, &found, BEGUN)) {
         return found == LOADED;
     }
-    uint64_t began_ns = gmt_clock_monotonic_ns();
+    uint64_t began_ns = gmt_clock_monotonic_ns(), section = gmt_section_begin(GMT_SECTION_LOAD);
     gmt_session_enter();
     gmt_cupti_load_profiler(m->api);
     gmt_session_leave();
+    gmt_section_end(section);
     gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, UINT64_MAX);
     atomic_store_explicit(&state, LOADED, memory_order_release);
     return true;
@@ -156,8 +166,10 @@ bool gmt_session_may_close(uint64_t ns)
 
 void gmt_session_close(void)
 {
+    uint64_t section = gmt_section_begin(GMT_SECTION_SESSION);
     (void)gmt_ranges_stop(&m->ranges);
     gmt_ranges_disable(&m->ranges);
+    gmt_section_end(section);
 }
 
 void gmt_session_end_idle(void)
@@ -167,7 +179,9 @@ void gmt_session_end_idle(void)
         began_ns < atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
         return;
     }
+    uint64_t section = gmt_section_begin(GMT_SECTION_SESSION);
     (void)gmt_ranges_stop(&m->ranges);
+    gmt_section_end(section);
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
     gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
 }
@@ -239,8 +253,10 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
 {
     void *context = gmt_contexts_handle(at);
     bool typical = gmt_ranges_is_cheap(&m->ranges, context, group);
+    uint64_t section = gmt_section_begin(GMT_SECTION_SESSION);
     (void)gmt_ranges_stop(&m->ranges);
     CUptiResult result = gmt_ranges_start(&m->ranges, context, gmt_contexts_device(at), group);
+    gmt_section_end(section);
     uint64_t now_ns = gmt_clock_monotonic_ns(), took_ns = now_ns - began_ns;
     /* It takes twice as long where nothing has profiled since the machine was started: that does not use up the budget. */
     bool first = !m->any_session;

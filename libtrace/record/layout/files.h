@@ -42,6 +42,8 @@ enum { /* gmt_control.overhead_ns */
        GMT_OVERHEAD_SUMS
 };
 
+#define GMT_SECTION_WORDS 6u
+
 /* `control`: shared by the traced process and the recorder; fields marked [r] are written by the
  * recorder, the others by the library. Counters are updated with relaxed atomics. */
 struct gmt_control {
@@ -97,7 +99,9 @@ struct gmt_control {
     /* 1 << GMT_OVERHEAD_OF_...: sums that the budget is not for, as their part has one of its own. Spools that do not have it
      * have zeros here. */
     uint32_t overhead_apart;
-    uint8_t reserved[52];
+    uint32_t reserved32d;
+    /* What threads are in while gmtrace works in them (section.h). Spools that do not have it have zeros here. */
+    uint64_t sections[GMT_SECTION_WORDS];
 };
 enum gmt_recorder_state {
     GMT_RECORDER_NONE = 0,

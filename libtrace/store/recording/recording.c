@@ -26,6 +26,9 @@ int gmt_recording_drain(struct gmt_recording *recording, enum gmt_process_fate *
         bool ended = __atomic_load_n(&recording->control->ended, __ATOMIC_ACQUIRE) != 0;
         *fate = gmt_process_watch_check(&recording->watch);
         uint64_t records;
+        if (*fate == GMT_PROCESS_ALIVE) {
+            gmt_held_up_look(&recording->held_up, recording->control);
+        }
         int error = gmt_recording_pass(recording, *fate != GMT_PROCESS_ALIVE, &records);
         if (error != 0) {
             return error;

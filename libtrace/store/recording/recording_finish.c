@@ -11,6 +11,7 @@
 #include "libtrace/store/ingest/join.h"
 #include "libtrace/store/ingest/range_scope.h"
 #include "libtrace/store/recording/coverage.h"
+#include "libtrace/store/recording/held_up.h"
 #include "libtrace/store/recording/recording_aggregate.h"
 #include "libtrace/store/recording/recording_internal.h"
 #include "libtrace/store/recording/ring.h"
@@ -118,6 +119,7 @@ int gmt_recording_finish(struct gmt_recording *recording, enum gmt_process_fate 
     /* Machine code that is needed for a while only is not to be found in what it leaves free. */
     if ((error = gmt_database_exec(db, "PRAGMA secure_delete = ON; BEGIN IMMEDIATE")) != 0 ||
         (error = store_control_losses(recording)) != 0 ||
+        (error = gmt_held_up_store(recording)) != 0 ||
         (error = gmt_coverage_store(db, recording->ingest, recording->folder)) != 0 ||
         (error = store_end(recording, fate)) != 0 ||
         (error = recording->aggregate != NULL ? gmt_recording_aggregate_finish(recording) : 0) !=

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "libtrace/store/ingest/ingest.h"
+#include "libtrace/store/recording/held_up.h"
 #include "libtrace/store/recording/process_watch.h"
 #include "libtrace/store/spool/spool_reader.h"
 #include "libtrace/store/spool/timebase.h"
@@ -27,6 +28,7 @@ struct gmt_recording {
     struct gmt_spool_reader *reader;
     struct gmt_control *control; /* the reader's                                               */
     struct gmt_process_watch watch;
+    struct gmt_held_up held_up; /* while the process lives                                     */
     struct gmt_timebase time;
     sqlite3 *db;
     struct gmt_ingest *ingest;
