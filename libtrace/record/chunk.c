@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define MOST_TRIES 100u
+
 int gmt_spool_file_create(int folder, const char *name, size_t bytes, void **mapping, int *fd_out)
 {
     struct rlimit limit;
@@ -23,9 +25,10 @@ int gmt_spool_file_create(int folder, const char *name, size_t bytes, void **map
     }
     int error;
     (void)fchmod(fd, 0400); /* whatever the umask */
-    do {
-        error = posix_fallocate(fd, 0, (off_t)bytes);
-    } while (error == EINTR);
+    /* It begins anew each time: a signal that comes often enough would never let it end. */
+    for (unsigned tries = 0;
+         (error = posix_fallocate(fd, 0, (off_t)bytes)) == EINTR && tries < MOST_TRIES; tries++) {
+    }
     if (error == 0) {
         *mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
         error = *mapping == MAP_FAILED ? errno : 0;
