@@ -1,121 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A launch that is measured while the device does not get idle: the program goes on. CUPTI is the stand-in. */
-#include <criterion/criterion.h>
-#include <dlfcn.h>
-#include <pthread.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "libtrace/cupti/base/contexts.h"
-#include "libtrace/cupti/measure/measure.h"
-#include "libtrace/cupti/measure/sessions.h"
-#include "libtrace/record/clock.h"
-#include "tests/unit/own_threads.h"
-
-#define TRIES 10000u
-
-static struct gmt_cupti_api api;
-static _Atomic uint64_t launches;
-static _Atomic int captures;
-static _Atomic bool busy;
-static unsigned (*ranges_ended)(void); /* of the stand-in */
-
-static bool idle(void)
-{
-    return !busy;
-}
-
-/* Of the stand-in of the hooks: something waits for the host, however long it is asked about. */
-static _Atomic bool waits;
-static uint64_t asked_ns, asked_in_all_ns;
-
-static bool waiting(uint64_t within_ns)
-{
-    asked_ns = waits ? within_ns : 0;
-    asked_in_all_ns += asked_ns;
-    (void)usleep((unsigned)(asked_ns / 1000));
-    return waits;
-}
-
-static const struct gmt_collector_config config = {.counters = true,
-                                                   .overhead_share = 1,
-                                                   .overhead_start_ns = UINT64_C(10000000000),
-                                                   .samples_per_class = 3,
-                                                   .launches = &launches,
-                                                   .captures = &captures,
-                                                   .waiting = waiting,
-                                                   .idle = idle};
-static int context;
-static struct gmt_collector_class kernel = {.id = 1, .kernel_name = "kernel"},
-                                  other = {.id = 2, .kernel_name = "other"};
-
-static void setup(void)
-{
-    cr_assert_eq(gmt_cupti_load(&api, GMT_STANDIN_CUPTI), 0);
-    void *symbol = dlsym(api.handle, "standin_cupti_ranges");
-    cr_assert_not_null(symbol);
-    memcpy(&ranges_ended, &symbol, sizeof(ranges_ended));
-    gmt_contexts_add(&context, 1, 0);
-    unsigned threads = count_threads();
-    gmt_measure_start(&api, &config);
-    wait_for_threads(threads);
-}
+#include "tests/unit/measured_process.h"
 
 TestSuite(measure, .init = setup);
 
-static struct gmt_launch_call site_of(struct gmt_collector_class *cls)
-{
-    return (struct gmt_launch_call){.context = &context,
-                                    .cls = cls,
-                                    .launch_seq = (uint32_t)launches,
-                                    .forbidden = GMT_MEASURABLE,
-                                    .suspected = GMT_MEASURABLE};
-}
-
-/* As the hooks make it. */
-static enum gmt_counter_group begin(struct gmt_collector_class *cls)
-{
-    launches++;
-    (void)gmt_measure_want(cls);
-    struct gmt_launch_call site = site_of(cls);
-    return gmt_measure_begin(&site);
-}
-
-static void end(struct gmt_collector_class *cls, enum gmt_counter_group group)
-{
-    struct gmt_launch_call site = site_of(cls);
-    gmt_measure_end(&site, group);
-}
-
-/* The watch thread has the lock now and then, for which no launch waits. */
-static void begin_measured(struct gmt_collector_class *cls)
-{
-    enum gmt_counter_group group = begin(cls);
-    struct gmt_launch_call site = site_of(cls);
-    for (unsigned tries = 0; group == GMT_GROUP_NONE && tries < TRIES; tries++) {
-        (void)usleep(1000);
-        group = gmt_measure_begin(&site);
-    }
-    cr_assert_eq(group, GMT_GROUP_HARDWARE);
-}
-
-static void wait_until_ended(unsigned count)
-{
-    for (unsigned tries = 0; ranges_ended() != count && tries < TRIES; tries++) {
-        gmt_measure_waited();
-        (void)usleep(1000);
-    }
-    cr_expect_eq(ranges_ended(), count);
-}
-
 static bool runs_on; /* the kernel of launch_that_may_wait does */
-
-static void launch_that_runs_on(void)
-{
-    begin_measured(&kernel);
-    busy = true;
-    end(&kernel, GMT_GROUP_HARDWARE);
-}
 
 /* A launch whose kernel may wait for what its thread does next. */
 static void launch_that_may_wait(struct gmt_collector_class *cls)
@@ -128,11 +17,6 @@ static void launch_that_may_wait(struct gmt_collector_class *cls)
     cr_assert_eq(group, GMT_GROUP_HARDWARE);
     busy = runs_on;
     gmt_measure_end(&site, group);
-}
-
-static unsigned kept(struct gmt_collector_class *cls)
-{
-    return gmt_sampling_count(cls, GMT_GROUP_HARDWARE);
 }
 
 Test(measure, a_kernel_that_ends_is_measured_at_once)
@@ -260,87 +144,6 @@ Test(measure, a_session_outlasts_a_pause_and_is_ended_in_a_long_one)
         gmt_measure_waited();
     }
     cr_expect_not(gmt_measuring.ranges.running);
-}
-
-Test(measure, the_process_may_end_before_it_has)
-{
-    launch_that_runs_on();
-    gmt_measure_finish();
-    cr_expect_eq(ranges_ended(), 0u);
-}
-
-Test(measure, another_client_of_cupti_gets_it_when_the_pending_launch_has_ended)
-{
-    launch_that_runs_on();
-    cr_expect_not(gmt_measure_suspend(), "not now");
-    cr_expect_eq(ranges_ended(), 0u);
-    busy = false;
-    wait_until_ended(1);
-    cr_expect_not(gmt_measuring.ranges.running, "and with the range its session");
-    cr_expect_eq(begin(&other), GMT_GROUP_NONE);
-}
-
-static void wait_until_closed(void)
-{
-    for (unsigned tries = 0; gmt_measuring.ranges.running && tries < TRIES; tries++) {
-        (void)usleep(1000);
-    }
-    cr_expect_not(gmt_measuring.ranges.running);
-}
-
-/* To end a session waits for the device with the driver's locks held, and a kernel may wait for what this thread does next. */
-Test(measure, another_client_of_cupti_does_not_wait_for_a_kernel_that_runs_on)
-{
-    begin_measured(&kernel);
-    end(&kernel, GMT_GROUP_HARDWARE);
-    busy = true;
-    cr_expect_not(gmt_measure_suspend(), "not now");
-    cr_expect(gmt_measuring.ranges.running);
-    (void)usleep(300000);
-    cr_expect(gmt_measuring.ranges.running, "the watch thread does not, either");
-    busy = false;
-    wait_until_closed();
-}
-
-static const void *asked_of;
-
-static bool idle_in(void *of)
-{
-    asked_of = of;
-    return !busy;
-}
-
-/* The thread that takes over may have no context, or another one. */
-Test(measure, what_is_under_way_is_asked_of_the_session_s_context)
-{
-    static struct gmt_collector_config with_context;
-    with_context = config;
-    with_context.idle_in = idle_in;
-    gmt_measuring.config = &with_context;
-    begin_measured(&kernel);
-    end(&kernel, GMT_GROUP_HARDWARE);
-    cr_expect(gmt_measure_suspend());
-    cr_expect_eq(asked_of, &context);
-    cr_expect_not(gmt_measuring.ranges.running);
-}
-
-Test(measure, a_context_may_go_while_a_kernel_runs_on)
-{
-    begin_measured(&kernel);
-    end(&kernel, GMT_GROUP_HARDWARE);
-    busy = true;
-    gmt_measure_drop_context(&context);
-    cr_expect(gmt_measuring.ranges.running, "CUPTI was not asked to end it");
-    cr_expect_not(gmt_measuring.counting);
-}
-
-Test(measure, the_process_may_end_while_a_kernel_runs_on)
-{
-    begin_measured(&kernel);
-    end(&kernel, GMT_GROUP_HARDWARE);
-    busy = true;
-    gmt_measure_finish();
-    cr_expect(gmt_measuring.ranges.running, "CUPTI was not asked to end it");
 }
 
 Test(measure, a_kernel_that_may_wait_for_the_host_and_ends_is_measured)

@@ -180,8 +180,9 @@ bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
     if (!m->pending) {
         return true;
     }
-    if (gmt_session_capturing() || !gmt_session_idle_within(ns)) {
-        return false;
+    if (gmt_session_capturing() || !gmt_session_idle_within(ns) ||
+        (m->config->idle_in != NULL && !m->config->idle_in(pending.call.context))) {
+        return false; /* the caller may have another context */
     }
     uint64_t began_ns = gmt_clock_monotonic_ns();
     m->pending = false;
@@ -196,11 +197,13 @@ bool gmt_measure_finish_pending(unsigned own, uint64_t ns)
     return true;
 }
 
-/* What is under way is over, as far as the streams show. Waiting for it in vain goes to the budget. */
-static bool idle_now(void)
+/* What is under way is over, as far as the streams show, also that in the context of a session that is to end. Waiting for it in
+ * vain goes to the budget. */
+static bool idle_now(bool ends_session)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
-    if (gmt_session_idle_within(LONGEST_NS)) {
+    if (gmt_session_idle_within(LONGEST_NS) &&
+        (!ends_session || gmt_session_may_close(LONGEST_NS))) {
         return true;
     }
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
@@ -231,7 +234,7 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
     if (why != GMT_MEASURABLE) {
         return why;
     }
-    if (!idle_now()) {
+    if (!idle_now(session_ns != 0)) {
         return GMT_UNMEASURED_AFTER;
     }
     if (session_ns == 0) {
@@ -249,7 +252,7 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
     }
     current.began_ns = gmt_clock_monotonic_ns();
     why = disturbed(call->cls, group);
-    return why == GMT_MEASURABLE && !idle_now() ? GMT_UNMEASURED_AFTER : why;
+    return why == GMT_MEASURABLE && !idle_now(false) ? GMT_UNMEASURED_AFTER : why;
 }
 
 static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)

@@ -176,7 +176,8 @@ void gmt_session_end_idle(void)
 {
     uint64_t began_ns = gmt_clock_monotonic_ns();
     if (!atomic_exchange(&m->end_wanted, false) || !m->ranges.running ||
-        began_ns < atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS) {
+        began_ns < atomic_load(&m->sampling.last_need_ns) + GMT_SAMPLING_IDLE_SESSION_NS ||
+        !gmt_session_may_close(0)) {
         return;
     }
     uint64_t section = gmt_section_begin(GMT_SECTION_SESSION);
