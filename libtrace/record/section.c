@@ -43,7 +43,7 @@ static struct gmt_control *own_control(void)
     return control;
 }
 
-static uint64_t word_of(enum gmt_section section)
+static uint64_t word_of(enum gmt_section_id section)
 {
     if (own.tid == 0) {
         own.tid = (uint32_t)syscall(SYS_gettid);
@@ -52,7 +52,7 @@ static uint64_t word_of(enum gmt_section section)
     return ms << (TID_BITS + SECTION_BITS) | (uint64_t)section << TID_BITS | (own.tid & TID_MASK);
 }
 
-uint64_t gmt_section_begin(enum gmt_section section)
+uint64_t gmt_section_begin(enum gmt_section_id section)
 {
     struct gmt_control *control = own_control();
     uint64_t before = 0;

@@ -12,7 +12,7 @@
 
 #include "libtrace/record/layout.h"
 
-enum gmt_section {
+enum gmt_section_id {
     GMT_SECTION_NONE,
 #define GMT_SECTION(id, text) GMT_SECTION_##id,
 #include "libtrace/record/sections.def"
@@ -25,7 +25,7 @@ enum gmt_section {
 
 /* The calling thread is in it from now on; returns what it was in before, for gmt_section_end. They nest. Of more threads than there
  * are words the others are not shown. */
-uint64_t gmt_section_begin(enum gmt_section section);
+uint64_t gmt_section_begin(enum gmt_section_id section);
 void gmt_section_end(uint64_t before);
 /* The calling thread is in none: it left them by longjmp, or ends. */
 void gmt_section_forget(void);
