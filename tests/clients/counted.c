@@ -4,6 +4,7 @@
  * while. How often they got through is not printed: it differs.
  *
  * The mode `rounds` has no other threads: it launches a few classes in turn, for SECONDS.
+ * The mode `constructors` opens and closes the library COUNTED_LIBRARY, whose constructor uses CUDA.
  * The mode `unguarded` counts with the CUPTI of the environment (GMTRACE_CUPTI) itself, and keeps nobody out.
  */
 #include "client.h"
@@ -188,6 +189,17 @@ static void start_one_that_ends(void)
     (void)pthread_join(thread, NULL);
 }
 
+/* Meanwhile nobody else can open one. */
+static void construct(void)
+{
+    const char *path = getenv("COUNTED_LIBRARY");
+    void *library = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+    if (library == NULL) {
+        exit(4);
+    }
+    (void)dlclose(library);
+}
+
 static const struct mode {
     const char *name;
     void (*act)(void);
@@ -203,6 +215,7 @@ static const struct mode {
     {"captures", capture, true, false},
     {"starts", start_another, false, true},
     {"destructors", start_one_that_ends, true, true},
+    {"constructors", construct, false, false},
     {"rounds", NULL, false, false},
     {"unguarded", load_module, false, false},
 };

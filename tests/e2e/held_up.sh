@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # held_up.sh: a call of CUPTI that gmtrace makes in the program's thread does not return. `gmtrace status` says which, while the process
 # hangs; the trace says it when the process has been killed, by its recorder or, where that was killed too, when it is completed later.
+# Where it waits for what a thread has that is held meanwhile (the loader's lock), that one goes on after a while.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -54,3 +55,19 @@ said both "nobody knows what it did"
 CLIENT=$CLIENTS/countedclient traced well launches 1
 finished well.db
 equal "losses of a run that ends" "" "$(sql well.db "SELECT detail FROM loss WHERE kind = 'call held up'")"
+
+# A thread that has the loader's lock is held, and the one that holds it waits for that lock. They may miss each other.
+library=$CLIENTS/libcountedconstructor.so
+[ -e "$library" ] || skip "the library with a constructor is not built"
+: >opened.log
+for ((turn = 1; turn <= 20; turn++)); do
+    rm -f constructed.db
+    CLIENT=$CLIENTS/countedclient COUNTED_LIBRARY=$library CUPTI_STANDIN_OPENS=$standin CUPTI_STANDIN_LOG=$work/opened.log \
+        traced constructed constructors 1
+    equal "status of the program" 0 "$(cat constructed.status)"
+    finished constructed.db
+    [ "$(sql constructed.db "SELECT count(*) FROM loss WHERE detail LIKE 'measuring a launch did not go on%'")" = 0 ] || break
+done
+echo "they met in run $turn; $(grep -c '^opened$' opened.log || true) times a library was opened while a launch was counted"
+[ "$turn" -le 20 ] || fail "no thread was held with the loader's lock"
+! grep -v '^\(opened\|session\)$' opened.log || fail "the stand-in says more"
