@@ -19,8 +19,8 @@
 #include "libtrace/cupti/driver_calls.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
 #define HAND_OVER_DEADLINE_NS UINT64_C(600000000)

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/record/traits.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/hook_ids.h"

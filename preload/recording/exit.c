@@ -14,8 +14,8 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/proc.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/cancellation.h"
 #include "preload/driver/coverage.h"
 #include "preload/guard/guard.h"

@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spawn.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/cancellation.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/apply/apply.h"

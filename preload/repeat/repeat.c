@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "preload/driver/coverage.h"
 #include "preload/driver/resolve.h"
 #include "preload/guard/hold.h"

@@ -8,8 +8,8 @@
 
 #include "libtrace/record/clock.h"
 #include "libtrace/record/communication.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 #include "preload/driver/resolve.h"
 #include "preload/session/table.h"

@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool_folder.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/store/finished/reader.h"
 #include "libtrace/store/recording/held_up.h"
 #include "libtrace/store/recording/recording.h"

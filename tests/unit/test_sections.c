@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/store/spool/spool_files.h"
 #include "libtrace/store/spool/spool_reader.h"
 

@@ -13,8 +13,8 @@
 #include "libtrace/cupti/base/device_time.h"
 #include "libtrace/cupti/base/managed.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 
 #define MAX_CONTEXTS 256u
 #define FLUSH_PERIOD_MS 100u

@@ -15,8 +15,8 @@
 
 #include "libtrace/cupti/code/code_index.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
 #define MOST_CUBINS 65536u

@@ -11,8 +11,8 @@
 #include "libtrace/cupti/base/holds.h"
 #include "libtrace/cupti/base/refusal.h"
 #include "libtrace/cupti/code/cubins.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 
 #define CAPABILITY "instructions"
 

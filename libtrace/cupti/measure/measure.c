@@ -17,8 +17,8 @@
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/cupti/measure/turns.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */

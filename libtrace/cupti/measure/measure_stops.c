@@ -8,8 +8,8 @@
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
 /* For what is under way, before its context goes or CUPTI is the program's; before the process ends. */

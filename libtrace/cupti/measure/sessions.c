@@ -13,8 +13,8 @@
 #include "libtrace/cupti/code/instructions.h"
 #include "libtrace/cupti/measure/open_range.h"
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
 #include "libtrace/record/spool.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
 #define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "libtrace/record/clock.h"
-#include "libtrace/record/section.h"
+#include "libtrace/sections/section.h"
 #include "libtrace/store/recording/recording_internal.h"
 
 #define LOOK_NS UINT64_C(1000000000)

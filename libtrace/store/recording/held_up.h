@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the program that gmtrace holds up for long (libtrace/record/section.h): what they do is looked at while the process lives,
+ * Threads of the program that gmtrace holds up for long (libtrace/sections/section.h): what they do is looked at while the process lives,
  * and becomes rows of `loss` when it has ended.
  */
 #ifndef GMT_STORE_RECORDING_HELD_UP_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Words of the control page that say what threads are in (section.h). */
-#include "libtrace/record/section.h"
+#include "libtrace/sections/section.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@ static_assert(GMT_SECTION_COUNT <= SECTION_MASK + 1, "bits of a word");
 static const char *const texts[GMT_SECTION_COUNT] = {
     NULL,
 #define GMT_SECTION(id, text) text,
-#include "libtrace/record/sections.def"
+#include "libtrace/sections/sections.def"
 #undef GMT_SECTION
 };
 

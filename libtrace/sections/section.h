@@ -15,7 +15,7 @@
 enum gmt_section_id {
     GMT_SECTION_NONE,
 #define GMT_SECTION(id, text) GMT_SECTION_##id,
-#include "libtrace/record/sections.def"
+#include "libtrace/sections/sections.def"
 #undef GMT_SECTION
     GMT_SECTION_COUNT
 };
