@@ -67,6 +67,19 @@ Test(measure_stops, what_is_under_way_is_asked_of_the_session_s_context)
     cr_expect_not(gmt_measuring.ranges.running);
 }
 
+/* To give the profiler back would break it, as ending a session would. */
+Test(measure_stops, nothing_is_given_back_during_a_capture)
+{
+    begin_measured(&kernel);
+    end(&kernel, GMT_GROUP_HARDWARE);
+    captures = 1;
+    cr_expect_not(gmt_measure_suspend());
+    cr_expect(gmt_measuring.ranges.running);
+    (void)gmt_ranges_stop(&gmt_measuring.ranges);
+    cr_expect_not(gmt_measure_suspend());
+    cr_expect_eq(gmt_measuring.ranges.context, &context);
+}
+
 /* A process with several devices: a kernel in the session's context runs on, the others are idle. */
 static int elsewhere;
 static struct gmt_collector_config several;

@@ -161,7 +161,7 @@ bool gmt_session_may_close(uint64_t ns)
         }
         (void)usleep(CLOSE_POLL_US);
     }
-    return !m->ranges.running;
+    return !gmt_session_capturing();
 }
 
 void gmt_session_close(void)
