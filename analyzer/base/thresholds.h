@@ -363,6 +363,11 @@
 #define GMT_HANDOVER_MATCH 0.1
 /* More names than this that differ in numbers only are instances of one range, as iterations are. */
 #define GMT_RANGE_NAMES_APART 16
+/* Of ranges inside of ranges, paths that are distinguished while they are summed up, and how many names long ... */
+#define GMT_RANGE_PATHS_MOST 65536
+#define GMT_RANGE_DEPTH_MOST 32
+/* ... and the largest ones, which a report names: a reader looks at some dozens. */
+#define GMT_RANGE_NODES_MOST 1000
 
 /* ---- settings of PyTorch's allocator ---- */
 

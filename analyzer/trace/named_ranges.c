@@ -205,22 +205,31 @@ static size_t after(const struct gmt_named_ranges *all, int64_t thread, int64_t 
     return low;
 }
 
+int32_t gmt_named_ranges_around(const struct gmt_named_ranges *all, int32_t range, int64_t at_ns)
+{
+    do {
+        range = all->ranges[range].parent;
+    } while (range >= 0 && all->ranges[range].end_ns < at_ns);
+    return range;
+}
+
+int32_t gmt_named_ranges_open(const struct gmt_named_ranges *all, int64_t thread, int64_t at_ns)
+{
+    size_t next = after(all, thread, at_ns);
+
+    if (next == 0 || all->ranges[next - 1].thread != thread) {
+        return -1;
+    }
+    return all->ranges[next - 1].end_ns >= at_ns
+               ? (int32_t)next - 1
+               : gmt_named_ranges_around(all, (int32_t)next - 1, at_ns);
+}
+
 int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, int64_t begin_ns)
 {
-    const int64_t where[] = {thread, -1};
+    int32_t at = gmt_named_ranges_open(all, thread, begin_ns);
 
-    for (size_t i = 0; i < 2; i++) {
-        size_t next = after(all, where[i], begin_ns);
-        int32_t at = next > 0 && all->ranges[next - 1].thread == where[i] ? (int32_t)next - 1 : -1;
-
-        while (at >= 0 && all->ranges[at].end_ns < begin_ns) {
-            at = all->ranges[at].parent;
-        }
-        if (at >= 0) {
-            return at;
-        }
-    }
-    return -1;
+    return at >= 0 || thread == -1 ? at : gmt_named_ranges_open(all, -1, begin_ns);
 }
 
 int gmt_named_ranges_load(struct gmt_named_ranges *all, const struct gmt_timeline *tl)

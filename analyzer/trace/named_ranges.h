@@ -36,6 +36,11 @@ void gmt_named_ranges_free(struct gmt_named_ranges *all);
  * none of its thread. -1: none. */
 int32_t gmt_named_ranges_at(const struct gmt_named_ranges *all, int64_t thread, int64_t begin_ns);
 
+/* The next range outwards of that one that is open at that time, in its thread; -1: none. */
+int32_t gmt_named_ranges_around(const struct gmt_named_ranges *all, int32_t range, int64_t at_ns);
+/* The latest range of just that thread, or of the process for -1, that is open at that time; -1: none. */
+int32_t gmt_named_ranges_open(const struct gmt_named_ranges *all, int64_t thread, int64_t at_ns);
+
 /*
  * Limits what is read of an open trace to calls that begin in ranges of this name (NAME, NAME@DOMAIN),
  * in their thread or, for ranges of the process, in any. Memory stays. 0; -ENOENT with what there is in

@@ -11,7 +11,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.7"
+#define GMT_JSON_SCHEMA_VERSION "1.8"
 
 static json_t *of_rule(const void *context, size_t i)
 {
@@ -151,6 +151,25 @@ static json_t *of_range(const void *context, size_t i)
                      (json_int_t)row->findings, "best_ns", gmt_json_ns(row->best_ns));
 }
 
+static json_t *of_range_node(const void *context, size_t i)
+{
+    const struct gmt_range_node *node = &((const struct gmt_report *)context)->range_nodes[i];
+
+    return json_pack(
+        "{so, so, sI, sb, sb, sI, sI, so, so, so, so, so, so, so, so, so, so, so, sI, so}", "name",
+        gmt_json_text(node->label), "parent",
+        node->parent >= 0 ? json_integer(node->parent) : json_null(), "depth",
+        (json_int_t)node->depth, "of_process", (int)node->of_process, "others", (int)node->others,
+        "count", (json_int_t)node->count, "threads", (json_int_t)node->threads, "host_ns",
+        gmt_json_ns(node->host_ns), "host_self_ns", gmt_json_ns(node->host_self_ns), "device_ns",
+        gmt_json_ns(node->device_ns), "device_self_ns", gmt_json_ns(node->device_self_ns),
+        "idle_ns", gmt_json_ns(node->idle_ns), "launches", gmt_json_number(node->launches),
+        "copies", gmt_json_number(node->copies), "h2d_bytes", gmt_json_number(node->h2d_bytes),
+        "d2h_bytes", gmt_json_number(node->d2h_bytes), "allocated_bytes",
+        gmt_json_number(node->allocated_bytes), "held_bytes", gmt_json_number(node->held_bytes),
+        "findings", (json_int_t)node->findings, "best_ns", gmt_json_ns(node->best_ns));
+}
+
 void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gmt_report *r)
 {
     gmt_json_open_object(s, key);
@@ -176,6 +195,7 @@ void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gm
     }
     if (r->range_count > 0) {
         gmt_json_give_each(s, "ranges", r->range_count, of_range, r);
+        gmt_json_give_each(s, "range_tree", r->range_node_count, of_range_node, r);
     }
     gmt_json_give_each(s, "rules", r->rule_count, of_rule, r);
     gmt_json_give_each(s, "could_not_check", r->gap_count, of_gap, r);

@@ -10,6 +10,7 @@
 #include "libtrace/base/arena.h"
 #include "reports/model/coverage.h"
 #include "reports/model/finding.h"
+#include "reports/model/range_tree.h"
 
 /* Numbers and strings that are unknown: finding.h. */
 
@@ -116,8 +117,6 @@ struct gmt_range_row {
     size_t count, findings; /* the latter: whose cost lies in them for the most part */
     double host_ns;         /* sum over all; NAN: no times */
     double best_ns;         /* sum of what those findings save */
-    int32_t group;          /* while rows are made: named_ranges.groups */
-    int32_t around; /* index of the row in whose ranges all of these began; -1: none, or several */
 };
 
 /* What the recorder could and could not do, as it said. */
@@ -270,6 +269,9 @@ struct gmt_report {
     size_t race_count;
     struct gmt_range_row *ranges; /* largest saving first */
     size_t range_count;
+    struct gmt_range_node
+        *range_nodes; /* each behind the one around it; of one parent the largest first */
+    size_t range_node_count;
     const char *range_limit; /* the name of the ranges that were analysed; NULL: everything was */
     const char *uses_unseen; /* why uses of memory may be missing, as a clause; NULL: none is */
     struct gmt_gap *gaps;

@@ -1,115 +1,197 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terminal report's table of ranges that the program names. */
+/* The terminal report's tree of ranges that the program names. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "libtrace/base/format.h"
 #include "reports/text/text_parts.h"
 
-/* What the other columns take of a line; what names get at least; how deep is shown by where a line begins. */
-enum { OTHER_COLUMNS = 57, LEAST_LABEL = 16, MOST_INDENTED = 4 };
+/* What names get at least; how deep is shown by where a line begins; lines narrower than that have fewer columns. */
+enum { LEAST_LABEL = 16, MOST_INDENTED = 8, WIDE = 96 };
 
-static size_t label_columns(const struct gmt_text_out *t, size_t indent)
+static const char *times(char *text, const struct gmt_range_node *node)
 {
-    size_t others = OTHER_COLUMNS + indent;
+    return gmt_format_count(text, (double)node->count);
+}
 
+static const char *host(char *text, const struct gmt_range_node *node)
+{
+    return gmt_format_ns(text, node->host_ns);
+}
+
+static const char *itself(char *text, const struct gmt_range_node *node)
+{
+    return gmt_format_ns(text, node->host_self_ns);
+}
+
+static const char *kernels(char *text, const struct gmt_range_node *node)
+{
+    return node->launches > 0 ? gmt_format_ns(text, node->device_ns) : "–";
+}
+
+static const char *idle(char *text, const struct gmt_range_node *node)
+{
+    return gmt_format_ns(text, node->idle_ns);
+}
+
+static const char *launches(char *text, const struct gmt_range_node *node)
+{
+    return gmt_format_count(text, node->launches);
+}
+
+static const char *copied(char *text, const struct gmt_range_node *node)
+{
+    return gmt_format_bytes(text, node->h2d_bytes + node->d2h_bytes);
+}
+
+static const char *findings(char *text, const struct gmt_range_node *node)
+{
+    return node->findings > 0 ? gmt_format_count(text, (double)node->findings) : "–";
+}
+
+static const char *saved(char *text, const struct gmt_range_node *node)
+{
+    return node->findings > 0 ? gmt_format_ns(text, node->best_ns) : "–";
+}
+
+/* Where a trace has no times it has what was done in place of them. */
+enum column_of { OF_ALL, OF_TIMED, OF_TIMELESS };
+
+static const struct range_column {
+    const char *title;
+    size_t width;
+    const char *(*show)(char *text, const struct gmt_range_node *node);
+    enum column_of of;
+    bool is_wide; /* left out where lines are short */
+} columns[] = {
+    {"times", 8, times, OF_ALL, false},        {"host time", 11, host, OF_TIMED, false},
+    {"itself", 11, itself, OF_TIMED, true},    {"launches", 11, launches, OF_TIMELESS, false},
+    {"copied", 11, copied, OF_TIMELESS, true}, {"kernels", 11, kernels, OF_ALL, false},
+    {"GPU idle", 11, idle, OF_TIMED, true},    {"findings", 9, findings, OF_ALL, false},
+    {"they save", 11, saved, OF_ALL, false},
+};
+
+enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
+
+static bool is_shown(const struct gmt_text_out *t, const struct gmt_report *report,
+                     const struct range_column *column)
+{
+    bool timeless = isnan(report->range_nodes[0].host_ns);
+
+    return column->of != (timeless ? OF_TIMED : OF_TIMELESS) &&
+           (!column->is_wide || t->columns >= WIDE);
+}
+
+static size_t label_columns(const struct gmt_text_out *t, const struct gmt_report *report)
+{
+    size_t others = 2;
+
+    for (size_t i = 0; i < COLUMNS; i++) {
+        others += is_shown(t, report, &columns[i]) ? columns[i].width : 0;
+    }
     return t->columns > others + LEAST_LABEL ? t->columns - others : LEAST_LABEL;
 }
 
-static void range_line(struct gmt_text_out *t, const struct gmt_range_row *row, int depth)
+static void title_line(struct gmt_text_out *t, const struct gmt_report *report)
 {
-    char text[80];
-    int indent = 2 * (depth < MOST_INDENTED ? depth : MOST_INDENTED);
-
-    fprintf(t->out, "  %*s", indent, "");
-    gmt_text_cell(t, row->label, label_columns(t, (size_t)indent), false);
-    gmt_text_cell(t, gmt_format_count(text, (double)row->count), 11, true);
-    gmt_text_cell(t, gmt_format_ns(text, row->host_ns), 13, true);
-    gmt_text_cell(t, gmt_format_count(text, (double)row->findings), 11, true);
-    gmt_text_cell(t, row->findings > 0 ? gmt_format_ns(text, row->best_ns) : "–", 13, true);
+    gmt_text_style(t, GMT_STYLE_DIM);
+    fputs("  ", t->out);
+    gmt_text_cell(t, "", label_columns(t, report), false);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (is_shown(t, report, &columns[i])) {
+            gmt_text_cell(t, columns[i].title, columns[i].width, true);
+        }
+    }
+    gmt_text_style(t, GMT_STYLE_PLAIN);
     fputc('\n', t->out);
 }
 
-static int range_depth(const struct gmt_range_row *rows, int32_t row)
+static void node_line(struct gmt_text_out *t, const struct gmt_report *report, size_t index)
 {
-    int depth = 0;
+    const struct gmt_range_node *node = &report->range_nodes[index];
+    size_t label = label_columns(t, report);
+    size_t indent = 2 * (size_t)(node->depth < MOST_INDENTED ? node->depth : MOST_INDENTED);
+    char text[80];
 
-    while ((row = rows[row].around) >= 0) {
-        depth++;
+    indent = indent + LEAST_LABEL / 2 < label ? indent : label - LEAST_LABEL / 2;
+    fprintf(t->out, "  %*s", (int)indent, "");
+    gmt_text_style(t, node->others ? GMT_STYLE_DIM : GMT_STYLE_PLAIN);
+    gmt_text_cell(t, node->others ? "(others)" : node->label, label - indent, false);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        if (is_shown(t, report, &columns[i])) {
+            gmt_text_cell(t, columns[i].show(text, node), columns[i].width, true);
+        }
     }
-    return depth;
+    gmt_text_style(t, GMT_STYLE_PLAIN);
+    fputc('\n', t->out);
 }
 
-/* What is around others before them, and these by their own order. */
-static int by_place(const void *a, const void *b, void *ranges)
+static int largest_first(const void *a, const void *b, void *report)
 {
-    const struct gmt_range_row *rows = ranges;
-    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    int deeper = range_depth(rows, x) - range_depth(rows, y), order = deeper;
+    const struct gmt_range_node *nodes = ((const struct gmt_report *)report)->range_nodes;
+    size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    double of_x = gmt_range_node_weight(&nodes[x]), of_y = gmt_range_node_weight(&nodes[y]);
 
-    for (; deeper > 0; deeper--) {
-        x = rows[x].around;
-    }
-    for (; deeper < 0; deeper++) {
-        y = rows[y].around;
-    }
-    if (x == y) {
-        return order; /* one is around the other */
-    }
-    while (rows[x].around != rows[y].around) {
-        x = rows[x].around;
-        y = rows[y].around;
-    }
-    return (x > y) - (x < y);
+    return of_x < of_y ? 1 : of_x > of_y ? -1 : (x > y) - (x < y);
 }
 
-/* All of them, those within others below these. */
-static void range_tree(struct gmt_text_out *t, const struct gmt_report *report)
+/* The largest ones with all that is around them; fewer where that would be more than `most`. The caller frees; NULL: no memory. */
+static bool *choose(const struct gmt_report *report, size_t most, size_t *chosen)
 {
-    int32_t *order = malloc(report->range_count * sizeof(*order));
+    const struct gmt_range_node *nodes = report->range_nodes;
+    size_t count = report->range_node_count;
+    size_t *order = malloc(count * sizeof(*order));
+    bool *taken = calloc(count, sizeof(*taken));
 
-    for (size_t i = 0; order != NULL && i < report->range_count; i++) {
-        order[i] = (int32_t)i;
+    *chosen = 0;
+    if (order == NULL || taken == NULL) {
+        free(order);
+        free(taken);
+        return NULL;
     }
-    if (order != NULL) {
-        qsort_r(order, report->range_count, sizeof(*order), by_place, report->ranges);
+    for (size_t i = 0; i < count; i++) {
+        order[i] = i;
     }
-    for (size_t i = 0; i < report->range_count; i++) {
-        int32_t row = order != NULL ? order[i] : (int32_t)i;
+    qsort_r(order, count, sizeof(*order), largest_first, (void *)report);
+    for (size_t i = 0; i < count; i++) {
+        size_t more = 0;
 
-        range_line(t, &report->ranges[row], order != NULL ? range_depth(report->ranges, row) : 0);
+        for (int32_t at = (int32_t)order[i]; at >= 0 && !taken[at]; at = nodes[at].parent) {
+            more++;
+        }
+        if (*chosen + more > most) {
+            continue;
+        }
+        for (int32_t at = (int32_t)order[i]; at >= 0 && !taken[at]; at = nodes[at].parent) {
+            taken[at] = true;
+        }
+        *chosen += more;
     }
     free(order);
+    return taken;
 }
 
 void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report)
 {
-    size_t top = t->detail->ranges;
-    enum { FEW = 6 };
+    size_t top = t->detail->ranges, count = report->range_node_count, shown = count;
+    enum { FEW = 10 };
     size_t most = top > 0 && top < FEW ? top : FEW;
-    size_t shown = top > 0 && most + 1 < report->range_count ? most : report->range_count;
 
-    if (report->range_count == 0) {
+    if (count == 0) {
         return;
     }
+    bool *taken = top > 0 && most + 1 < count ? choose(report, most, &shown) : NULL;
     gmt_text_heading(t, "Ranges that the program names");
-    gmt_text_style(t, GMT_STYLE_DIM);
-    fputs("  ", t->out);
-    gmt_text_cell(t, "", label_columns(t, 0), false);
-    gmt_text_cell(t, "times", 11, true);
-    gmt_text_cell(t, "host time", 13, true);
-    gmt_text_cell(t, "findings", 11, true);
-    gmt_text_cell(t, "they save", 13, true);
-    gmt_text_style(t, GMT_STYLE_PLAIN);
-    fputc('\n', t->out);
-    if (shown == report->range_count) {
-        range_tree(t, report);
+    title_line(t, report);
+    for (size_t i = 0; i < count; i++) {
+        if (taken == NULL || taken[i]) {
+            node_line(t, report, i);
+        }
     }
-    for (size_t i = 0; shown < report->range_count && i < shown; i++) {
-        range_line(t, &report->ranges[i], 0);
-    }
-    if (shown < report->range_count) {
-        fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", report->range_count - shown);
+    if (taken != NULL && shown < count) {
+        fprintf(t->out, "  … and %zu more (--top 0 shows all)\n", count - shown);
     }
     fputc('\n', t->out);
+    free(taken);
 }

@@ -35,6 +35,13 @@ nested() {
         "$(for bytes in 100 200 300 400 600; do around t.db $bytes; done | tr '\n' ' ' | sed 's/ $//')"
     equal "begun before CUDA" 1 \
         "$(sql t.db "SELECT begin_ns < (SELECT start_ns FROM process) FROM v_range WHERE name = 'run'")"
+    # As a tree: "fetch" ends before "größer", which began in it.
+    if [ -x "$GMT_BUILD/bin/gmanalyze" ] && command -v jq >/dev/null; then
+        "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db -o tree.json >/dev/null 2>tree.err || fail "$(cat tree.err)"
+        equal "paths, ranges and copies" "level:1:0 run:1:10 run>step:2:8 run>step>fetch@loader:2:4 run>step>größer:2:4 whole@loader:1:1" \
+            "$(jq -r '.range_tree as $all | def path: if .parent == null then .name else "\($all[.parent] | path)>\(.name)" end;
+                     $all[] | "\(path):\(.count):\(.copies)"' tree.json | LC_ALL=C sort | tr '\n' ' ' | sed 's/ $//')"
+    fi
     # Without the variable NVTX reports to nobody, and the program is traced all the same.
     without_tool traced none nested
     finished none.db

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The ranges of a program as a tree, for reports. */
+#ifndef GMT_ANALYZER_SUMMARY_RANGE_TREE_H
+#define GMT_ANALYZER_SUMMARY_RANGE_TREE_H
+
+#include "analyzer/summary/range_paths.h"
+
+/* Puts the largest paths into the report, and what the others add up to. `rows`: of each group of ranges, in their order; nodes
+ * take their labels. 0 or -ENOMEM. */
+int gmt_range_tree_report(const struct gmt_range_paths *paths, const struct gmt_range_row *rows,
+                          struct gmt_report *report);
+
+#endif
