@@ -18,6 +18,7 @@ import { Findings } from './sections/findings';
 import { Idle } from './sections/idle';
 import { Kernels } from './sections/kernels';
 import { Memory } from './sections/memory';
+import { Ranges } from './sections/ranges';
 import { Timeline } from './sections/timeline';
 import { timesMeanNothing } from './sections/timeline/events';
 import { Transfers } from './sections/transfers';
@@ -33,6 +34,8 @@ export interface SectionRow {
   id: string;
   title: string;
   body: ComponentType<SectionProps>;
+  /** Where it says nothing of others; in every page where absent. */
+  where?: (payload: Payload) => boolean;
 }
 
 /** A new section is a row here and a file in sections/. */
@@ -46,6 +49,7 @@ const SECTIONS: SectionRow[] = [
   { id: 'kernels', title: 'Kernels', body: Kernels },
   { id: 'api', title: 'CUDA calls', body: Api },
   { id: 'calls', title: 'Call sites', body: Calls },
+  { id: 'ranges', title: 'Ranges', body: Ranges, where: ({ head }) => (head.report.range_tree?.length ?? 0) > 0 },
   { id: 'checks', title: 'Checks', body: Checks },
   { id: 'about', title: 'About', body: About },
 ];
@@ -56,16 +60,16 @@ const FIRST = 2; // sections that the page opens with; the others follow one by 
  * How many sections are there. A million calls take seconds to be laid out in all of them: what is read
  * first shall not wait for that. On paper there are all.
  */
-function useArrived(): number {
+function useArrived(all: number): number {
   const [arrived, setArrived] = useState(FIRST);
   useTheme(); // renders again before it is printed
   useEffect(() => {
-    if (arrived === SECTIONS.length) return;
+    if (arrived === all) return;
     // The browser draws, and hears the reader, in between.
     const timer = setTimeout(() => setArrived(arrived + 1), 0);
     return () => clearTimeout(timer);
-  }, [arrived]);
-  return isPrinting() ? SECTIONS.length : arrived;
+  }, [arrived, all]);
+  return isPrinting() ? all : arrived;
 }
 
 /** The browser looks for an element with the whole fragment as its id: the first word is meant. */
@@ -97,8 +101,9 @@ function useFragment(complete: boolean) {
 export function App({ payload }: SectionProps) {
   setEditor(payload.head.editor_url);
   setTimed(!timesMeanNothing(payload.head));
-  const arrived = useArrived();
-  const complete = arrived === SECTIONS.length;
+  const sections = useMemo(() => SECTIONS.filter(({ where }) => where === undefined || where(payload)), [payload]);
+  const arrived = useArrived(sections.length);
+  const complete = arrived === sections.length;
   useFragment(complete);
   useEffect(() => {
     if (complete) document.documentElement.dataset.ready = 'yes';
@@ -106,12 +111,12 @@ export function App({ payload }: SectionProps) {
   // The same elements each time, so that one that arrives renders no other again.
   const bodies = useMemo(
     () =>
-      SECTIONS.map(({ title, body: Body }) => (
+      sections.map(({ title, body: Body }) => (
         <Guard title={title}>
           <Body payload={payload} />
         </Guard>
       )),
-    [payload],
+    [sections, payload],
   );
   return (
     <>
@@ -126,16 +131,16 @@ export function App({ payload }: SectionProps) {
         Skip to the findings
       </a>
       <Masthead payload={payload} />
-      <Contents sections={SECTIONS} />
+      <Contents sections={sections} />
       <main>
-        {SECTIONS.map(({ id, title }, i) => (
+        {sections.map(({ id, title }, i) => (
           <section id={id} aria-labelledby={`${id}-title`} tabIndex={-1}>
             <h2 id={`${id}-title`}>{title}</h2>
             {i < arrived ? bodies[i] : <p class="later dim">…</p>}
           </section>
         ))}
       </main>
-      <Keys sections={SECTIONS} />
+      <Keys sections={sections} />
       <Announcer />
     </>
   );

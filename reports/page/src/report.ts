@@ -5,6 +5,31 @@ import type { Tried, TriedResults } from './tried';
 
 export type Severity = 'high' | 'medium' | 'low' | 'note';
 
+/** Ranges of the program's with one path of names, over all occurrences and threads; docs/json.md has each field. */
+export interface RangeNode {
+  name: string | null;
+  /** Index in `range_tree`. */
+  parent: number | null;
+  depth: number;
+  of_process: boolean;
+  others: boolean;
+  count: number;
+  threads: number;
+  host_ns: number | null;
+  host_self_ns: number | null;
+  device_ns: number | null;
+  device_self_ns: number | null;
+  idle_ns: number | null;
+  launches: number;
+  copies: number;
+  h2d_bytes: number;
+  d2h_bytes: number;
+  allocated_bytes: number;
+  held_bytes: number;
+  findings: number;
+  best_ns: number | null;
+}
+
 export interface Saving {
   low_ns: number | null;
   best_ns: number | null;
@@ -317,6 +342,8 @@ export interface Report {
   };
   /** That the program names; largest saving first. */
   ranges?: { name: string; count: number; findings: number; best_ns: number | null }[];
+  /** By path of names: each behind its parent, of one parent the largest first. */
+  range_tree?: RangeNode[];
   /** null: not known. */
   time?: {
     recorded_ns: number | null;
