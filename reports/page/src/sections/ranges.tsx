@@ -77,7 +77,7 @@ function Row({ branch: { node, children }, columns, open, toggle, share, what, n
             <span class="leaf" />
           )}
           <span class="hidden">Level {node.depth + 1}: </span>
-          {node.others ? <span class="dim">{label}</span> : <code>{label}</code>}
+          {node.others ? <span class="dim">{label}</span> : <code title={label}>{label}</code>}
         </span>
       </th>
       <td class="tree-bar">
@@ -123,10 +123,10 @@ function Tree({ report, roots, first, what, shareOf }: TreeProps) {
       {parents.length > 0 && (
         <div class="table-tools">
           <button type="button" onClick={() => setText(parents.map(({ index }) => index).join('.'))}>
-            Open all ranges
+            Open every range
           </button>
           <button type="button" onClick={() => setText('-')}>
-            Close all ranges
+            Close every range
           </button>
         </div>
       )}

@@ -23,7 +23,9 @@ async function look(page) {
 }
 
 async function sections(page, name) {
-  for (const id of SECTIONS) {
+  const ranges = (await page.locator('section#ranges').count()) > 0 ? ['ranges'] : [];
+  assert.equal(ranges.length > 0, name === 'names', `${name}: ranges`);
+  for (const id of [...SECTIONS, ...ranges]) {
     const section = page.locator(`section#${id}`);
     await section.scrollIntoViewIfNeeded();
     const text = (await section.innerText()).replace(/\s+/g, ' ');
@@ -46,6 +48,7 @@ for (const file of readdirSync(join(root, 'tests/rules/hostile')).filter((name) 
         page.on('dialog', (dialog) => faults.push(`dialog: ${dialog.message()}`));
         await sections(page, name);
         await openAll(page);
+        for (const button of await page.getByRole('button', { name: 'Open every range' }).all()) await button.click();
         await sections(page, name);
         // Each that is pressed has another name then.
         const pictures = page.getByRole('button', { name: 'Show data' });

@@ -29,7 +29,7 @@ test('opens node by node, by key too, and a link shows the same nodes', async ()
   await context.close();
   const again = await open(ranged, { hash });
   assert.deepEqual(await names(again.page), ['elsewhere', 'epoch', 'fetch@loader', 'step #']);
-  await again.page.getByRole('button', { name: 'Close all ranges' }).click();
+  await again.page.getByRole('button', { name: 'Close every range' }).click();
   assert.deepEqual(await names(again.page), ['elsewhere', 'epoch', 'step #']);
   assert.deepEqual([...faults, ...again.faults], []);
   await again.context.close();
