@@ -155,13 +155,17 @@ static int fill(const struct gmt_named_ranges *all, const struct gmt_timeline *t
         make_rows(all, tl, report->arena, rows);
         rc = gmt_range_paths_make(&paths, all, tl, report->has_time_parts);
     }
+    /* By all paths: what a report leaves out of the tree may still be what a finding is in. */
+    if (rc == 0 && claims.items != NULL) {
+        rc = name_all(&paths, claims.items, rows, report);
+    }
+    if (rc == 0) {
+        rc = gmt_range_tree_limit(&paths);
+    }
     if (rc == 0) {
         gmt_range_sums_add_calls(&paths, tl);
         gmt_range_sums_add_findings(&paths, &claims, report);
         rc = gmt_range_tree_report(&paths, rows, report);
-    }
-    if (rc == 0 && claims.items != NULL) {
-        rc = name_all(&paths, claims.items, rows, report);
     }
     if (rc == 0) {
         qsort(rows, all->group_count, sizeof(*rows), compare_rows);

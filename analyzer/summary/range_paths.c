@@ -54,6 +54,16 @@ static int32_t add_path(struct gmt_range_paths *paths, size_t slot,
     return (int32_t)paths->count - 1;
 }
 
+/* Of the paths that these are a part of: the one of a group inside of another; -1: there is none, or it is not taken. */
+static int32_t find_wider(const struct gmt_range_paths *paths, int32_t parent, int32_t group,
+                          bool of_process)
+{
+    int32_t around = parent >= 0 ? paths->rows[parent].wider : -1;
+    int32_t found = paths->wider->slots[slot_of(paths->wider, around, group, of_process)] - 1;
+
+    return found >= 0 && paths->taken[found] ? found : -1;
+}
+
 /* The path of a group inside of another path: of others where there would be too many, or it would be too deep. -ENOMEM. */
 static int32_t path_within(struct gmt_range_paths *paths, int32_t parent, int32_t group,
                            bool of_process)
@@ -62,6 +72,9 @@ static int32_t path_within(struct gmt_range_paths *paths, int32_t parent, int32_
         return parent;
     }
     int32_t depth = parent >= 0 ? paths->rows[parent].sums.depth + 1 : 0;
+    int32_t wider = paths->wider != NULL ? find_wider(paths, parent, group, of_process) : -1;
+
+    group = paths->wider != NULL && wider < 0 ? OTHERS : group;
     size_t slot = slot_of(paths, parent, group, of_process);
 
     if (paths->slots[slot] == 0 &&
@@ -196,24 +209,24 @@ static int find_busy(const struct gmt_timeline *tl, struct gmt_cover *busy)
     return 0;
 }
 
-int gmt_range_paths_make(struct gmt_range_paths *paths, const struct gmt_named_ranges *all,
-                         const struct gmt_timeline *tl, bool knows_idle)
+/* `paths` are new ones, with what they are made of. */
+static int make_paths(struct gmt_range_paths *paths)
 {
+    const struct gmt_named_ranges *all = paths->all;
+    const struct gmt_timeline *tl = paths->timeline;
     struct gmt_cover busy = {0};
 
-    *paths = (struct gmt_range_paths){.all = all,
-                                      .timeline = tl,
-                                      .busy = knows_idle ? &busy : NULL,
-                                      .path_of = malloc(all->count * sizeof(*paths->path_of)),
-                                      .up = malloc(all->count * sizeof(*paths->up)),
-                                      .crossing = malloc(all->count * sizeof(*paths->crossing)),
-                                      .inside_until_ns = malloc(all->count * sizeof(int64_t)),
-                                      .slots = calloc(SLOTS, sizeof(*paths->slots))};
+    paths->busy = paths->knows_idle ? &busy : NULL;
+    paths->path_of = malloc(all->count * sizeof(*paths->path_of));
+    paths->up = malloc(all->count * sizeof(*paths->up));
+    paths->crossing = malloc(all->count * sizeof(*paths->crossing));
+    paths->inside_until_ns = malloc(all->count * sizeof(*paths->inside_until_ns));
+    paths->slots = calloc(SLOTS, sizeof(*paths->slots));
     int rc = paths->path_of != NULL && paths->up != NULL && paths->crossing != NULL &&
                      paths->inside_until_ns != NULL && paths->slots != NULL
                  ? 0
                  : -ENOMEM;
-    if (rc == 0 && knows_idle) {
+    if (rc == 0 && paths->knows_idle) {
         rc = find_busy(tl, &busy);
     }
     if (rc == 0) {
@@ -226,10 +239,33 @@ int gmt_range_paths_make(struct gmt_range_paths *paths, const struct gmt_named_r
 
         sums->host_ns = tl->simulated ? NAN : sums->host_ns;
         sums->host_self_ns = tl->simulated ? NAN : sums->host_self_ns;
-        sums->idle_ns = knows_idle ? sums->idle_ns : NAN;
+        sums->idle_ns = paths->knows_idle ? sums->idle_ns : NAN;
     }
     paths->visited = malloc((paths->count + 1) * sizeof(*paths->visited));
     return rc == 0 && paths->visited == NULL ? -ENOMEM : rc;
+}
+
+int gmt_range_paths_make(struct gmt_range_paths *paths, const struct gmt_named_ranges *all,
+                         const struct gmt_timeline *tl, bool knows_idle)
+{
+    *paths = (struct gmt_range_paths){.all = all, .timeline = tl, .knows_idle = knows_idle};
+    return make_paths(paths);
+}
+
+int gmt_range_paths_narrow(struct gmt_range_paths *paths, const bool *taken)
+{
+    struct gmt_range_paths wider = *paths;
+
+    *paths = (struct gmt_range_paths){.all = wider.all,
+                                      .timeline = wider.timeline,
+                                      .knows_idle = wider.knows_idle,
+                                      .wider = &wider,
+                                      .taken = taken};
+    int rc = make_paths(paths);
+    paths->wider = NULL;
+    paths->taken = NULL;
+    gmt_range_paths_free(&wider);
+    return rc;
 }
 
 void gmt_range_paths_free(struct gmt_range_paths *paths)

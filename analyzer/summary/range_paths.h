@@ -9,6 +9,7 @@
 struct gmt_range_path {
     struct gmt_range_node sums; /* parent: index of a path; label: not set */
     int32_t group;
+    int32_t wider;    /* its index in paths->wider; -1: it is not there */
     bool is_timed;    /* device_ns is known, or nothing was launched */
     int64_t thread;   /* of the range that was added last ... */
     int64_t until_ns; /* ... and how far the ranges of that thread reach so far */
@@ -35,6 +36,10 @@ struct gmt_range_paths {
     int32_t *slots;           /* rows by parent and group */
     struct gmt_range_visit *visited;
     uint64_t visit;
+    bool knows_idle;
+    /* While they are made: those of these paths that are taken are distinguished, and no others. NULL: all are. */
+    const struct gmt_range_paths *wider;
+    const bool *taken;
 };
 
 /*
@@ -44,6 +49,8 @@ struct gmt_range_paths {
  */
 int gmt_range_paths_make(struct gmt_range_paths *paths, const struct gmt_named_ranges *all,
                          const struct gmt_timeline *timeline, bool knows_idle);
+/* Makes them again, of those paths that are taken: all others are others of what they lie in. Sums of calls are zero then. 0 or -ENOMEM. */
+int gmt_range_paths_narrow(struct gmt_range_paths *paths, const bool *taken);
 void gmt_range_paths_free(struct gmt_range_paths *paths);
 
 /* Puts into `visited` each path that a call of this thread at that time lies in, once, the innermost one first; those of

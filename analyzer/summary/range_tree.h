@@ -5,7 +5,10 @@
 
 #include "analyzer/summary/range_paths.h"
 
-/* Puts the largest paths into the report, and what the others add up to. `rows`: of each group of ranges, in their order; nodes
+/* Leaves as many paths as a report names, the largest; all else is others then. Before calls are added. 0 or -ENOMEM. */
+int gmt_range_tree_limit(struct gmt_range_paths *paths);
+
+/* Puts the paths into the report. `rows`: of each group of ranges, in their order; nodes
  * take their labels. 0 or -ENOMEM. */
 int gmt_range_tree_report(const struct gmt_range_paths *paths, const struct gmt_range_row *rows,
                           struct gmt_report *report);

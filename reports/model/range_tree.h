@@ -20,7 +20,7 @@ struct gmt_range_node {
     bool
         others; /* stands for paths below its parent, or with none around, that have no node of their own */
     size_t count;        /* ranges */
-    size_t threads;      /* that they were in; of others the most of one path; 0: of the process */
+    size_t threads;      /* that they were in; 0: of the process */
     double host_ns;      /* sum over the ranges; of others without those inside of others */
     double host_self_ns; /* of that, in no range inside of it */
     double device_ns,

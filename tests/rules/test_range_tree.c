@@ -398,3 +398,63 @@ Test(range_tree, the_number_of_paths_is_limited)
     expect_ms(node_at(report, "step")->host_self_ns, 99 - 40000 * 0.0008, "step itself");
     gmt_fixture_free(&fixture);
 }
+
+/* 2000 ranges of the process that overlap, the later the shorter: all are open when the launches are made. */
+Test(range_tree, what_lies_in_several_of_the_others_counts_once)
+{
+    struct gmt_fixture fixture;
+
+    load(&fixture, "(1, 'push', 2, NULL, 60, 1000000, 1000001, 0)");
+    gmt_fixture_sql(
+        &fixture,
+        "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 1999) SELECT i FROM n;"
+        "INSERT INTO string SELECT 1000 + i, char(97 + i % 26, 97 + i / 26 % 26, 97 + i / 676) "
+        "FROM n;"
+        "INSERT INTO range (id, kind, thread_id, name_id, begin_ns, end_ns, depth) "
+        "SELECT 1000 + i, 'start', 1, 1000 + i, 2000000 + i * 1000, 90000000 + i * 500, 0 FROM n");
+    gmt_fixture_analyze(&fixture, NULL);
+    const struct gmt_report *report = &fixture.report;
+    const struct gmt_range_node *others = NULL;
+
+    for (size_t i = 0; i < report->range_node_count; i++) {
+        if (report->range_nodes[i].others && report->range_nodes[i].of_process) {
+            others = &report->range_nodes[i];
+        }
+    }
+    cr_assert_not_null(others);
+    cr_expect_eq(others->count, 1000);
+    cr_expect_eq(others->launches, 10);
+    expect_ms(others->device_ns, 10, "each kernel once");
+    cr_expect_leq(others->findings, report->finding_count);
+    /* From the first of them to the end of the last, less nine kernels. */
+    expect_ms(others->idle_ns, 90.9995 - 3 - 9, "idle in any");
+    gmt_fixture_free(&fixture);
+}
+
+/* The copies lie in "layer" of three parts, which is shorter than a thousand others: it has no node. */
+Test(range_tree, a_finding_names_its_range_where_the_tree_does_not)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_sql(
+        &fixture,
+        "INSERT INTO string VALUES (60, 'layer'), (61, 'one'), (62, 'two'), (63, 'three');"
+        "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n "
+        "WHERE i < 1999) SELECT i FROM n;"
+        "INSERT INTO string SELECT 1000 + i, char(97 + i % 26, 97 + i / 26 % 26, 97 + i / 676) "
+        "FROM n;"
+        "INSERT INTO range (id, kind, thread_id, name_id, begin_ns, end_ns, depth) "
+        "SELECT 1000 + i, 'push', 2 + i, 1000 + i, 0, 90000000, 0 FROM n;"
+        "INSERT INTO range (id, kind, thread_id, name_id, begin_ns, end_ns, depth) VALUES "
+        "(1, 'push', 1, 60, 940000, 7100000, 0), (2, 'push', 1, 61, 950000, 3000000, 1),"
+        "(3, 'push', 1, 62, 3000001, 5000000, 1), (4, 'push', 1, 63, 5000001, 7000000, 1)");
+    gmt_fixture_analyze(&fixture, "GM101");
+    const struct gmt_report *report = &fixture.report;
+
+    cr_assert_eq(report->finding_count, 1);
+    cr_expect_str_eq(report->findings[0].range, "layer");
+    cr_expect_eq(node_at(report, "(others)")->findings, 1);
+    gmt_fixture_free(&fixture);
+}
