@@ -130,6 +130,18 @@ enum gmt_capability_state { GMT_CAP_OK = 1, GMT_CAP_MISSING, GMT_CAP_PARTIAL, GM
 
 enum gmt_user_range_kind { GMT_RANGE_PUSH = 1, GMT_RANGE_START, GMT_RANGE_PROFILER };
 
+/* Heaps and regions: what a record says of one. */
+enum gmt_heap_event { GMT_HEAP_BEGUN = 1, GMT_HEAP_NAMED, GMT_HEAP_ENDED };
+
+/* What a heap is for, as NVTX's memory extension numbers it: X(id, name in traces, number). */
+#define GMT_HEAP_USAGES(X) \
+    X(OTHER, "other", 0) \
+    X(SUB_ALLOCATOR, "sub_allocator", 1) /* nothing but its regions is in use */ \
+    X(LAYOUT, "layout", 2)               /* parts of one thing: what has no region is in use, too */
+
+#define GMT_HEAP_ENUMERATOR(id, name, number) GMT_HEAP_##id = (number),
+enum gmt_heap_usage { GMT_HEAP_USAGES(GMT_HEAP_ENUMERATOR) GMT_HEAP_USAGE_COUNT };
+
 enum gmt_device_op_kind { GMT_OP_KERNEL = 1, GMT_OP_COPY, GMT_OP_MEMSET };
 
 /* What happened to pages of managed memory: X(id, name in traces, CUPTI's counter kind). */

@@ -24,7 +24,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 16u
+#define GMT_SPOOL_VERSION 17u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -34,7 +34,8 @@
           GMT_STACK_PYTHON; 12 added gmt_control.ring_... and switched_off, and the files `base` and
            `clock`; 13 added 38, and the files `live` and `settings`; 14 added 39, gmt_call.stack_one_in and
            gmt_control.overhead_...; 15 added gmt_device_gap.reason, gmt_overhead.device_... and
-           gmt_control.overhead_device_...; 16 added 55 in place of 53, and gmt_control.overhead_apart */
+           gmt_control.overhead_device_...; 16 added 55 in place of 53, and gmt_control.overhead_apart; 17 added
+          41 and 42 */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -90,6 +91,9 @@ enum gmt_rec_type {
     GMT_REC_INLINING = 54,    /* side + gmt_inlining: how an instruction's line came to be there */
     GMT_REC_CUBIN_PLACE = 55, /* side + gmt_cubin_place: where the code of a counted kernel lies */
     GMT_REC_RANGE = 40, /* side + gmt_user_range: a range that the program names, begun or ended */
+    GMT_REC_HEAP =
+        41, /* side + gmt_heap: memory of an allocator of the program's, begun or ended */
+    GMT_REC_REGION = 42, /* side + gmt_region: what it handed out of that, begun, named or ended */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: no device records for a time */
     GMT_REC_OWN_TIME = 49,   /* side + gmt_own_time: gmtrace was at work */
 };
@@ -396,6 +400,7 @@ struct gmt_user_range {
 };
 
 #include "libtrace/record/layout/files.h"
+#include "libtrace/record/layout/heaps.h"
 #include "libtrace/record/layout/measured.h"
 #include "libtrace/record/layout/sass.h"
 #include "libtrace/record/layout/simulated.h"

@@ -6,7 +6,9 @@
 
 #include "libtrace/record/clock.h"
 #include "preload/hooks/hook.h"
+#include "preload/hooks/nvtx_extension.h"
 #include "preload/session/session.h"
+#include "preload/state/nvtx_memory.h"
 #include "preload/state/nvtx_payload.h"
 #include "preload/state/user_ranges.h"
 
@@ -26,16 +28,10 @@ static const char *from_wide(const wchar_t *wide, char *text)
 
 static const char *name_of(const struct gmt_nvtx_attributes *attributes, char *text)
 {
-    if (attributes == NULL || attributes->size < sizeof(*attributes) ||
-        attributes->message == NULL) {
-        return "";
-    }
-    switch (attributes->message_type) {
-    case GMT_NVTX_ASCII:
-    case GMT_NVTX_REGISTERED: return attributes->message;
-    case GMT_NVTX_UNICODE: return from_wide(attributes->message, text);
-    default: return "";
-    }
+    bool is_whole = attributes != NULL && attributes->size >= sizeof(*attributes);
+    return is_whole
+               ? gmt_nvtx_message((uint32_t)attributes->message_type, attributes->message, text)
+               : "";
 }
 
 static handle keep(const char *text)
@@ -256,26 +252,30 @@ GMT_EXPORT int InitializeInjectionNvtx2(gmt_nvtx_get_table get_table)
     return 1;
 }
 
-/* ---- payloads --------------------------------------------------------------------------------- */
+/* ---- extensions ------------------------------------------------------------------------------- */
 
-static void set_slot(struct gmt_nvtx_segment *segment, enum gmt_nvtx_payload_slot slot,
-                     gmt_nvtx_function function)
+static void install_payloads(struct gmt_nvtx_segment *segment)
 {
-    if ((size_t)slot < segment->slots) {
-        segment->functions[slot] = (intptr_t)function;
-    }
+    gmt_nvtx_set_slot(segment, GMT_NVTX_SCHEMA_REGISTER, (gmt_nvtx_function)register_schema);
+    gmt_nvtx_set_slot(segment, GMT_NVTX_PUSH_PAYLOAD, (gmt_nvtx_function)push_payload);
+    gmt_nvtx_set_slot(segment, GMT_NVTX_POP_PAYLOAD, (gmt_nvtx_function)pop_payload);
 }
 
-/* Asked once by each library that was compiled with NVTX's payloads; InitializeInjectionNvtx2 comes first. */
+/* Asked once per extension by each library that was compiled with it; InitializeInjectionNvtx2 comes first. */
 GMT_EXPORT int InitializeInjectionNvtxExtension(const struct gmt_nvtx_module *module)
 {
-    if (module == NULL || module->struct_size < sizeof(*module) ||
-        module->module != GMT_NVTX_MODULE_PAYLOAD || module->segment_count < 1 ||
+    if (module == NULL || module->struct_size < sizeof(*module) || module->segment_count < 1 ||
         module->segments == NULL || module->segments->functions == NULL) {
         return 0;
     }
-    set_slot(module->segments, GMT_NVTX_SCHEMA_REGISTER, (gmt_nvtx_function)register_schema);
-    set_slot(module->segments, GMT_NVTX_PUSH_PAYLOAD, (gmt_nvtx_function)push_payload);
-    set_slot(module->segments, GMT_NVTX_POP_PAYLOAD, (gmt_nvtx_function)pop_payload);
-    return 1;
+    if (module->module == GMT_NVTX_MODULE_PAYLOAD) {
+        install_payloads(module->segments);
+        return 1;
+    }
+    if (module->module == GMT_NVTX_MODULE_MEMORY &&
+        module->compatibility == GMT_NVTX_MEMORY_COMPATIBILITY) {
+        gmt_nvtx_memory_install(module->segments);
+        return 1;
+    }
+    return 0;
 }

@@ -47,6 +47,7 @@
 #include "preload/state/hazards.h"
 #include "preload/state/kernels.h"
 #include "preload/state/nvtx.h"
+#include "preload/state/regions.h"
 #include "preload/state/tensor_maps.h"
 #include "preload/state/user_ranges.h"
 #include "preload/state/waits.h"
@@ -181,6 +182,7 @@ void gmt_forked(void)
     }
     gmt_user_ranges_forked();
     gmt_nvtx_forked();
+    gmt_regions_forked();
     inherited_cupti = inherited_cupti || (gmt_collector != NULL && !gmt_collector->survives_fork);
     if (gmt_collector != NULL) {
         gmt_collector->abandon();
@@ -310,6 +312,7 @@ static void start_locked(void *unused)
             gmt_options_report();
             gmt_injection_report();
             gmt_user_ranges_start();
+            gmt_regions_start();
             gmt_hazards_start();
             gmt_fingerprint_start();
             gmt_stack_start();

@@ -57,5 +57,7 @@ const char *gmt_nvtx_keep(const char *text);
 void gmt_nvtx_forked(void);
 /* UTF-8, cut to fit. Returns `text`. */
 const char *gmt_nvtx_from_wide(const wchar_t *wide, char *text, size_t bytes);
+/* The text of a message of that type (enum gmt_nvtx_message); "" for other types and NULL. `text`: GMT_RANGE_NAME_BYTES of room. */
+const char *gmt_nvtx_message(uint32_t type, const void *message, char *text);
 
 #endif

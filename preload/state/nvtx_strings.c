@@ -109,3 +109,16 @@ const char *gmt_nvtx_from_wide(const wchar_t *wide, char *text, size_t bytes)
     text[used] = '\0';
     return text;
 }
+
+const char *gmt_nvtx_message(uint32_t type, const void *message, char *text)
+{
+    if (message == NULL) {
+        return "";
+    }
+    switch (type) {
+    case GMT_NVTX_ASCII:
+    case GMT_NVTX_REGISTERED: return message;
+    case GMT_NVTX_UNICODE: return gmt_nvtx_from_wide(message, text, GMT_RANGE_NAME_BYTES);
+    default: return "";
+    }
+}

@@ -123,6 +123,49 @@ Test(ring, memory_until_it_is_released_before_the_window)
     expect("hdhdiih");
 }
 
+static void heap(uint32_t id, enum gmt_heap_event event, uint64_t since)
+{
+    const struct gmt_heap heap = {
+        .head.ticks = since, .since_ticks = since, .id = id, .event = (uint8_t)event};
+    gmt_fixture_side(&fixture, 0, GMT_REC_HEAP, &heap, sizeof(heap), "pool", "", NULL);
+}
+
+static void region(uint32_t id, uint32_t made, uint32_t heap_id, enum gmt_heap_event event,
+                   uint64_t since)
+{
+    const struct gmt_region region = {.head.ticks = since,
+                                      .since_ticks = since,
+                                      .id = id,
+                                      .made = made,
+                                      .heap = heap_id,
+                                      .event = (uint8_t)event};
+    gmt_fixture_side(&fixture, 0, GMT_REC_REGION, &region, sizeof(region), "name", NULL);
+}
+
+Test(ring, regions_until_they_or_their_heaps_end)
+{
+    heap(1, GMT_HEAP_BEGUN, 10);
+    region(2, 2, 1, GMT_HEAP_BEGUN,
+           20); /* resized before the window: another, which has its name */
+    region(2, 2, 1, GMT_HEAP_NAMED, 21);
+    region(2, 2, 1, GMT_HEAP_ENDED, 22);
+    region(3, 2, 1, GMT_HEAP_BEGUN, 22);
+    region(4, 4, 1, GMT_HEAP_BEGUN, 30); /* ended before */
+    region(4, 4, 1, GMT_HEAP_NAMED, 31);
+    region(4, 4, 1, GMT_HEAP_ENDED, 500);
+    region(5, 5, 1, GMT_HEAP_BEGUN, 40); /* ends inside */
+    region(5, 5, 1, GMT_HEAP_ENDED, 1500);
+    heap(6, GMT_HEAP_BEGUN, 50); /* ended before, with a region that has no end of its own */
+    region(7, 7, 6, GMT_HEAP_BEGUN, 60);
+    region(7, 7, 6, GMT_HEAP_NAMED, 61);
+    heap(6, GMT_HEAP_ENDED, 600);
+    region(8, 8, 1, GMT_HEAP_ENDED, 700); /* its beginning is lost */
+    region(9, 9, 0, GMT_HEAP_BEGUN, 1600);
+    region(9, 9, 0, GMT_HEAP_NAMED, 1601);
+    expect("hdhdhdddhiddddd"
+           "ih");
+}
+
 Test(ring, graphs_until_they_end)
 {
     graph(1, 0xa, 10);
@@ -224,6 +267,8 @@ static const struct lasting {
     {GMT_REC_GRAPH, sizeof(struct gmt_graph), "graph"},
     {GMT_REC_GRAPH_NODE, sizeof(struct gmt_graph_node), "node of a graph"},
     {GMT_REC_RANGE, sizeof(struct gmt_user_range), "range that is open"},
+    {GMT_REC_HEAP, sizeof(struct gmt_heap), "heap"},
+    {GMT_REC_REGION, sizeof(struct gmt_region), "region"},
 };
 enum { LASTING = sizeof(lasting) / sizeof(lasting[0]) };
 
@@ -233,6 +278,8 @@ static void say_lasting(const struct lasting *row)
         struct gmt_graph graph;
         struct gmt_graph_node node;
         struct gmt_user_range range;
+        struct gmt_heap heap;
+        struct gmt_region region;
         uint8_t bytes[4 * GMT_SLOT_BYTES];
     } record = {0};
     if (row->type == GMT_REC_GRAPH) {
@@ -241,6 +288,11 @@ static void say_lasting(const struct lasting *row)
         record.node = (struct gmt_graph_node){.since_ticks = 10, .graph = 1, .node = 7};
     } else if (row->type == GMT_REC_RANGE) {
         record.range = (struct gmt_user_range){.begin_ticks = 10, .id = 1, .kind = GMT_RANGE_PUSH};
+    } else if (row->type == GMT_REC_HEAP) {
+        record.heap = (struct gmt_heap){.since_ticks = 10, .id = 1, .event = GMT_HEAP_BEGUN};
+    } else if (row->type == GMT_REC_REGION) {
+        record.region = (struct gmt_region){
+            .since_ticks = 10, .id = 2, .heap = 1, .made = 2, .event = GMT_HEAP_BEGUN};
     }
     ((struct gmt_side_head *)(void *)record.bytes)->ticks = 10;
     gmt_fixture_side(&fixture, 0, row->type, record.bytes, row->bytes, "a name", "", NULL);
@@ -281,7 +333,8 @@ Test(ring, what_lasts_is_there_whatever_its_age)
             size_t count = count_of(lasting[i].type, GMT_RING_HOLDS);
             /* Of an open range, and of a graph with its nodes, the same record may be there twice. */
             bool may_repeat = lasting[i].type == GMT_REC_GRAPH ||
-                              lasting[i].type == GMT_REC_RANGE ||
+                              lasting[i].type == GMT_REC_RANGE || lasting[i].type == GMT_REC_HEAP ||
+                              lasting[i].type == GMT_REC_REGION ||
                               lasting[i].type == GMT_REC_GRAPH_NODE;
             cr_assert(count == 1 || (may_repeat && count == 2), "%zu times in generation %d: %s",
                       count, generation, lasting[i].name);

@@ -269,6 +269,13 @@ const char *gmt_name_range_kind(unsigned kind)
     return GMT_LOOK_UP(names, kind, "push");
 }
 
+const char *gmt_name_heap_usage(unsigned usage)
+{
+#define USAGE_NAME(id, name, number) [number] = (name),
+    static const char *const names[] = {GMT_HEAP_USAGES(USAGE_NAME)};
+    return GMT_LOOK_UP(names, usage, "other");
+}
+
 const char *gmt_name_capability_state(unsigned state)
 {
     static const char *const names[] = {

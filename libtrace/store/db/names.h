@@ -36,6 +36,7 @@ const char *gmt_name_managed_cause(unsigned kind, unsigned cause);
 const char *gmt_name_own_work(unsigned work);
 const char *gmt_name_inst_kind(unsigned kind);
 const char *gmt_name_range_kind(unsigned kind);
+const char *gmt_name_heap_usage(unsigned usage);
 const char *gmt_name_capability_state(unsigned state);
 
 /* The demangled form of `mangled` (itself where it is not a mangled name); malloc'ed, NULL: no

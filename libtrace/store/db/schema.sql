@@ -229,6 +229,27 @@ CREATE TABLE host_allocation (           -- page-locked host memory
     free_begin_ns INTEGER, free_end_ns INTEGER
 );
 
+-- What the program's allocators say of their memory (NVTX's memory extension): heaps, and the regions of these that are in use.
+CREATE TABLE heap (
+    id        INTEGER PRIMARY KEY,       -- shared number space with region; later ones have larger numbers
+    usage     TEXT NOT NULL CHECK (usage IN ('other','sub_allocator','layout')),   -- sub_allocator: nothing but its regions
+                                         -- is in use; layout: parts of one thing
+    address   INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    domain_id INTEGER REFERENCES string(id), name_id INTEGER REFERENCES string(id),   -- NULL: none
+    stack_id  INTEGER,                   -- of who registered it; NULL: none, or before the recording
+    begin_ns  INTEGER,                   -- may lie before process.start_ns; NULL: not known
+    end_ns    INTEGER                    -- NULL: never ended
+);
+CREATE TABLE region (
+    id        INTEGER PRIMARY KEY,
+    heap_id   INTEGER,                   -- heap.id; NULL: of none that was registered
+    made_id   INTEGER NOT NULL,          -- region.id as it was registered: id but for what was resized, which ends and begins anew
+    address   INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    name_id   INTEGER REFERENCES string(id),   -- of made_id: the last one; NULL: none
+    stack_id  INTEGER, begin_ns INTEGER,
+    end_ns    INTEGER                    -- NULL: with its heap, or never
+);
+
 -- What launches of kind 'graph' do: read when a graph is made executable, and again when it is changed.
 CREATE TABLE graph (
     id        INTEGER PRIMARY KEY,
@@ -700,6 +721,13 @@ FROM (SELECT id, 'device' AS place, kind, api_id, thread_id, context_id, stream_
              end_ns, stack_id, free_api_id, free_begin_ns, free_end_ns, free_stack_id FROM host_allocation) m
 LEFT JOIN api a ON a.id = m.api_id LEFT JOIN api f ON f.id = m.free_api_id
 LEFT JOIN context c ON c.id = m.context_id;
+
+-- Regions with their heaps: who uses which part of an allocator's memory. end_ns is that of the heap where it ends first.
+CREATE VIEW v_region AS
+SELECT r.id, r.heap_id, h.usage, d.text AS domain, hn.text AS heap, n.text AS name, r.address, r.bytes, r.begin_ns,
+       coalesce(r.end_ns, h.end_ns) AS end_ns, coalesce(r.end_ns, h.end_ns) - r.begin_ns AS lifetime_ns, r.stack_id, r.made_id
+FROM region r LEFT JOIN heap h ON h.id = r.heap_id LEFT JOIN region m ON m.id = r.made_id
+LEFT JOIN string d ON d.id = h.domain_id LEFT JOIN string hn ON hn.id = h.name_id LEFT JOIN string n ON n.id = m.name_id;
 
 -- Faults and migrations with the allocation that the page is of and the launch that ran meanwhile.
 CREATE VIEW v_managed_op AS

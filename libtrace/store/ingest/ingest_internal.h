@@ -84,6 +84,8 @@ int gmt_ingest_device_gap(struct gmt_ingest *ingest, const struct gmt_spool_reco
 int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_heap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_region(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 /* With all rows and indexes in. */
 int gmt_ingest_settle_graphs(sqlite3 *db);

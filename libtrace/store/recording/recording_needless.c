@@ -13,7 +13,7 @@
 #include "libtrace/store/recording/recording.h"
 #include "libtrace/store/recording/recording_internal.h"
 
-/* No context, no call that needs one or failed, no work, no range, nothing lost. */
+/* No context, no call that needs one or failed, no work, no range or region, nothing lost. */
 static const char is_empty_sql[] =
     "SELECT NOT (EXISTS (SELECT 1 FROM context) "
     "OR EXISTS (SELECT 1 FROM api_call WHERE result IS NOT 0 OR context_id IS NOT NULL) "
@@ -22,7 +22,8 @@ static const char is_empty_sql[] =
     "OR EXISTS (SELECT 1 FROM launch) OR EXISTS (SELECT 1 FROM sync) "
     "OR EXISTS (SELECT 1 FROM graph) OR EXISTS (SELECT 1 FROM tensor_map_encoding) "
     "OR EXISTS (SELECT 1 FROM device_op) OR EXISTS (SELECT 1 FROM managed_op) "
-    "OR EXISTS (SELECT 1 FROM range) OR EXISTS (SELECT 1 FROM step) "
+    "OR EXISTS (SELECT 1 FROM range) OR EXISTS (SELECT 1 FROM heap) OR EXISTS (SELECT 1 FROM "
+    "region) OR EXISTS (SELECT 1 FROM step) "
     "OR EXISTS (SELECT 1 FROM loss))";
 
 static bool has_lost(const struct gmt_recording *recording)

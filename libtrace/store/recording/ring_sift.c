@@ -1,75 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Two passes over the records: what each is about, then which of those about the same thing still holds. */
-#include "libtrace/store/recording/ring_sift.h"
+#include "libtrace/store/recording/ring_sift_internal.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libtrace/record/layout.h"
-#include "libtrace/store/db/intern.h"
-
-enum { KEY_BYTES = 256 };
-
-/* Two records about one thing; 0: not seen, else 1 + the number of the record. */
-struct sift_pair {
-    size_t first, second;
-    bool is_needed;
-};
-
-struct sift {
-    struct gmt_ring_content *content;
-    struct gmt_timebase *time;
-    uint64_t begin_ns;
-    struct gmt_intern keys;
-    struct sift_pair *pairs;
-    size_t count, capacity;
-    int error;
-};
-
-/* Of what a pair is about. */
-enum subject {
-    ABOUT_MEMORY = 1, /* gmt_alloc.id: allocated, released                              */
-    ABOUT_RANGE,      /* gmt_user_range.id: open, ended                                 */
-    ABOUT_GRAPH,      /* gmt_graph.id: described                                        */
-    ABOUT_HANDLE,     /* of an executable graph: its latest graph, its end               */
-    ABOUT_NODE,       /* graph, node, what was changed of it: the latest change          */
-    ABOUT_CAPABILITY, /* by name: the latest                                             */
-    ABOUT_STREAM,     /* context, handle, thread: the latest before the window           */
-    ABOUT_DEVICE,     /* by ordinal: the latest                                          */
-    ABOUT_PROCESS,    /* the first                                                       */
-    ABOUT_LAUNCH,     /* gmt_launch.launch_seq, of the window                            */
-    ABOUT_GAP,        /* gmt_device_gap.id: begun, ended                                 */
-};
-
-static struct sift_pair *pair_of(struct sift *sift, enum subject subject, const void *key,
-                                 size_t bytes)
-{
-    static struct sift_pair none;
-    uint8_t whole[KEY_BYTES];
-    uint64_t id = 0;
-    size_t used = bytes < sizeof(whole) - 1 ? bytes : sizeof(whole) - 1;
-    none = (struct sift_pair){0};
-    whole[0] = (uint8_t)subject;
-    memcpy(whole + 1, key, used);
-    int known = gmt_intern_id(&sift->keys, whole, used + 1, sift->count, &id);
-    if (known == 0 && sift->count == sift->capacity) {
-        size_t capacity = sift->capacity != 0 ? 2 * sift->capacity : 1024;
-        struct sift_pair *pairs = realloc(sift->pairs, capacity * sizeof(*pairs));
-        known = pairs != NULL ? 0 : -ENOMEM;
-        sift->pairs = pairs != NULL ? pairs : sift->pairs;
-        sift->capacity = pairs != NULL ? capacity : sift->capacity;
-    }
-    if (known < 0) {
-        sift->error = known;
-        return &none;
-    }
-    if (known == 0) {
-        sift->pairs[sift->count++] = (struct sift_pair){0};
-    }
-    return &sift->pairs[id];
-}
 
 static uint64_t call_ns(const struct sift *sift, const struct gmt_ring_record *record)
 {
@@ -81,36 +18,7 @@ static uint64_t side_ns(const struct sift *sift, const struct gmt_ring_record *r
     return gmt_timebase_ns(sift->time, ((const struct gmt_side_head *)record->data)->ticks);
 }
 
-static const void *data_at(const struct sift *sift, size_t one_more)
-{
-    return sift->content->records[one_more - 1].data;
-}
-
-static void drop(const struct sift *sift, size_t one_more)
-{
-    if (one_more != 0) {
-        sift->content->records[one_more - 1].verdict = GMT_RING_DROPPED;
-    }
-}
-
-static uint8_t in_or(const struct sift *sift, uint64_t ns, enum gmt_ring_verdict otherwise)
-{
-    return (uint8_t)(ns >= sift->begin_ns ? GMT_RING_IN : otherwise);
-}
-
 /* ---- the first pass --------------------------------------------------------------------------- */
-
-/* The latest holds, by `ticks`; of those before it nothing does. */
-static void keep_latest(struct sift *sift, struct sift_pair *pair, size_t i, uint64_t ticks,
-                        uint64_t (*ticks_of)(const void *data))
-{
-    if (pair->first != 0 && ticks_of(data_at(sift, pair->first)) > ticks) {
-        drop(sift, i + 1);
-        return;
-    }
-    drop(sift, pair->first);
-    pair->first = i + 1;
-}
 
 static uint64_t side_ticks(const void *data)
 {
@@ -128,11 +36,11 @@ static void take_memory(struct sift *sift, size_t i, struct gmt_ring_record *rec
     const struct gmt_alloc *alloc = (const void *)(call + 1);
     uint64_t ns = call_ns(sift, record);
     if (call->result != 0 || alloc->id == 0) {
-        record->verdict = in_or(sift, ns, GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, ns, GMT_RING_DROPPED);
         return;
     }
-    record->verdict = in_or(sift, ns, GMT_RING_HOLDS);
-    struct sift_pair *pair = pair_of(sift, ABOUT_MEMORY, &alloc->id, sizeof(alloc->id));
+    record->verdict = gmt_sift_in_or(sift, ns, GMT_RING_HOLDS);
+    struct sift_pair *pair = gmt_sift_pair(sift, ABOUT_MEMORY, &alloc->id, sizeof(alloc->id));
     size_t *place = record->type == GMT_REC_ALLOC ? &pair->first : &pair->second;
     if (*place != 0) {
         record->verdict = GMT_RING_DROPPED; /* the same record once more */
@@ -144,7 +52,7 @@ static void take_memory(struct sift *sift, size_t i, struct gmt_ring_record *rec
 static void take_range(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_user_range *range = record->data;
-    struct sift_pair *pair = pair_of(sift, ABOUT_RANGE, &range->id, sizeof(range->id));
+    struct sift_pair *pair = gmt_sift_pair(sift, ABOUT_RANGE, &range->id, sizeof(range->id));
     if (range->end_ticks == 0) {
         record->verdict = GMT_RING_HOLDS;
         pair->first = i + 1;
@@ -153,7 +61,7 @@ static void take_range(struct sift *sift, size_t i, struct gmt_ring_record *reco
     bool is_whole = ((const char *)(range + 1))[0] !=
                     '\0'; /* it was not written while it was open */
     uint64_t end_ns = gmt_timebase_ns(sift->time, range->end_ticks);
-    record->verdict = in_or(sift, end_ns, is_whole ? GMT_RING_DROPPED : GMT_RING_HOLDS);
+    record->verdict = gmt_sift_in_or(sift, end_ns, is_whole ? GMT_RING_DROPPED : GMT_RING_HOLDS);
     pair->second = i + 1;
 }
 
@@ -161,16 +69,17 @@ static void take_graph(struct sift *sift, size_t i, struct gmt_ring_record *reco
 {
     const struct gmt_graph *graph = record->data;
     uint64_t ns = gmt_timebase_ns(sift->time, graph->since_ticks);
-    record->verdict = in_or(sift, ns, GMT_RING_HOLDS);
+    record->verdict = gmt_sift_in_or(sift, ns, GMT_RING_HOLDS);
     if (graph->id != 0) {
-        pair_of(sift, ABOUT_GRAPH, &graph->id, sizeof(graph->id))->first = i + 1;
+        gmt_sift_pair(sift, ABOUT_GRAPH, &graph->id, sizeof(graph->id))->first = i + 1;
     }
     if (ns >= sift->begin_ns) {
         return;
     }
-    struct sift_pair *pair = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
+    struct sift_pair *pair = gmt_sift_pair(sift, ABOUT_HANDLE, &graph->handle,
+                                           sizeof(graph->handle));
     size_t *place = graph->id != 0 ? &pair->first : &pair->second;
-    const struct gmt_graph *before = *place != 0 ? data_at(sift, *place) : NULL;
+    const struct gmt_graph *before = *place != 0 ? gmt_sift_data(sift, *place) : NULL;
     if (before == NULL || before->since_ticks <= graph->since_ticks) {
         *place = i + 1;
     }
@@ -180,11 +89,11 @@ static void take_node(struct sift *sift, size_t i, struct gmt_ring_record *recor
 {
     const struct gmt_graph_node *node = record->data;
     uint64_t ns = gmt_timebase_ns(sift->time, node->since_ticks);
-    record->verdict = in_or(sift, ns, GMT_RING_HOLDS);
+    record->verdict = gmt_sift_in_or(sift, ns, GMT_RING_HOLDS);
     if (ns < sift->begin_ns && (node->is_update != 0 || node->turned != 0)) {
         const uint64_t key[] = {node->graph, node->node, node->turned != 0};
-        keep_latest(sift, pair_of(sift, ABOUT_NODE, key, sizeof(key)), i, node->since_ticks,
-                    node_ticks);
+        gmt_sift_keep_latest(sift, gmt_sift_pair(sift, ABOUT_NODE, key, sizeof(key)), i,
+                             node->since_ticks, node_ticks);
     }
 }
 
@@ -192,17 +101,17 @@ static void take_stream(struct sift *sift, size_t i, struct gmt_ring_record *rec
 {
     const struct gmt_stream *stream = record->data;
     const uint64_t key[] = {stream->handle, stream->context, stream->thread};
-    record->verdict = in_or(sift, side_ns(sift, record), GMT_RING_HOLDS);
+    record->verdict = gmt_sift_in_or(sift, side_ns(sift, record), GMT_RING_HOLDS);
     if (record->verdict == GMT_RING_HOLDS) {
-        keep_latest(sift, pair_of(sift, ABOUT_STREAM, key, sizeof(key)), i, stream->head.ticks,
-                    side_ticks);
+        gmt_sift_keep_latest(sift, gmt_sift_pair(sift, ABOUT_STREAM, key, sizeof(key)), i,
+                             stream->head.ticks, side_ticks);
     }
 }
 
 static void take_gap(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_device_gap *gap = record->data;
-    struct sift_pair *pair = pair_of(sift, ABOUT_GAP, &gap->id, sizeof(gap->id));
+    struct sift_pair *pair = gmt_sift_pair(sift, ABOUT_GAP, &gap->id, sizeof(gap->id));
     record->verdict = GMT_RING_HOLDS;
     *(gap->end_ns == 0 ? &pair->first : &pair->second) = i + 1;
 }
@@ -211,12 +120,13 @@ static void take_named(struct sift *sift, size_t i, struct gmt_ring_record *reco
                        enum subject subject, const void *key, size_t bytes)
 {
     record->verdict = GMT_RING_HOLDS;
-    keep_latest(sift, pair_of(sift, subject, key, bytes), i, side_ticks(record->data), side_ticks);
+    gmt_sift_keep_latest(sift, gmt_sift_pair(sift, subject, key, bytes), i,
+                         side_ticks(record->data), side_ticks);
 }
 
 static void take_process(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
-    struct sift_pair *pair = pair_of(sift, ABOUT_PROCESS, "", 0);
+    struct sift_pair *pair = gmt_sift_pair(sift, ABOUT_PROCESS, "", 0);
     record->verdict = pair->first == 0 ? GMT_RING_HOLDS : GMT_RING_DROPPED;
     pair->first = pair->first == 0 ? i + 1 : pair->first;
 }
@@ -224,9 +134,10 @@ static void take_process(struct sift *sift, size_t i, struct gmt_ring_record *re
 static void take_launch(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_launch *launch = (const void *)((const struct gmt_call *)record->data + 1);
-    record->verdict = in_or(sift, call_ns(sift, record), GMT_RING_OUTSIDE);
+    record->verdict = gmt_sift_in_or(sift, call_ns(sift, record), GMT_RING_OUTSIDE);
     if (record->verdict == GMT_RING_IN) {
-        pair_of(sift, ABOUT_LAUNCH, &launch->launch_seq, sizeof(launch->launch_seq))->first = i + 1;
+        gmt_sift_pair(sift, ABOUT_LAUNCH, &launch->launch_seq, sizeof(launch->launch_seq))->first =
+            i + 1;
     }
 }
 
@@ -272,16 +183,18 @@ static void take(struct sift *sift, size_t i)
     case GMT_REC_CALL:
     case GMT_REC_SYNC:
     case GMT_REC_ENCODE:
-        record->verdict = in_or(sift, call_ns(sift, record), GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, call_ns(sift, record), GMT_RING_DROPPED);
         return;
     case GMT_REC_TRANSFER:
     case GMT_REC_MEMSET:
-        record->verdict = in_or(sift, call_ns(sift, record), GMT_RING_OUTSIDE);
+        record->verdict = gmt_sift_in_or(sift, call_ns(sift, record), GMT_RING_OUTSIDE);
         return;
     case GMT_REC_LAUNCH: take_launch(sift, i, record); return;
     case GMT_REC_ALLOC:
     case GMT_REC_FREE: take_memory(sift, i, record); return;
     case GMT_REC_RANGE: take_range(sift, i, record); return;
+    case GMT_REC_HEAP:
+    case GMT_REC_REGION: gmt_sift_take_region(sift, i, record); return;
     case GMT_REC_GRAPH: take_graph(sift, i, record); return;
     case GMT_REC_GRAPH_NODE: take_node(sift, i, record); return;
     case GMT_REC_STREAM: take_stream(sift, i, record); return;
@@ -297,24 +210,24 @@ static void take(struct sift *sift, size_t i)
         return;
     }
     case GMT_REC_LOSS:
-        record->verdict = in_or(sift, side_ns(sift, record), GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, side_ns(sift, record), GMT_RING_DROPPED);
         return;
     case GMT_REC_OWN_TIME:
-        record->verdict = in_or(sift, ((const struct gmt_own_time *)data)->begin_ns,
-                                GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, ((const struct gmt_own_time *)data)->begin_ns,
+                                         GMT_RING_DROPPED);
         return;
     case GMT_REC_OVERHEAD:
-        record->verdict = in_or(sift, ((const struct gmt_overhead *)data)->begin_ns,
-                                GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, ((const struct gmt_overhead *)data)->begin_ns,
+                                         GMT_RING_DROPPED);
         return;
     case GMT_REC_MANAGED_OP:
-        record->verdict = in_or(sift, ((const struct gmt_managed_op *)data)->start_ns,
-                                GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(sift, ((const struct gmt_managed_op *)data)->start_ns,
+                                         GMT_RING_DROPPED);
         return;
     case GMT_REC_DEVICE_OP:
-        record->verdict = in_or(sift,
-                                ((const struct gmt_device_op *)data)->start_ns + GMT_RING_MARGIN_NS,
-                                GMT_RING_DROPPED);
+        record->verdict = gmt_sift_in_or(
+            sift, ((const struct gmt_device_op *)data)->start_ns + GMT_RING_MARGIN_NS,
+            GMT_RING_DROPPED);
         return;
     default: take_other(sift, i, record); return;
     }
@@ -325,11 +238,12 @@ static void take(struct sift *sift, size_t i)
 /* An executable graph that has ended, or was described anew, before the window. */
 static bool is_past(struct sift *sift, const struct gmt_graph *graph, size_t *end)
 {
-    struct sift_pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle, sizeof(graph->handle));
-    const struct gmt_graph *latest = handle->first != 0 ? data_at(sift, handle->first) : NULL;
+    struct sift_pair *handle = gmt_sift_pair(sift, ABOUT_HANDLE, &graph->handle,
+                                             sizeof(graph->handle));
+    const struct gmt_graph *latest = handle->first != 0 ? gmt_sift_data(sift, handle->first) : NULL;
     *end = handle->second;
     if (*end != 0) {
-        const struct gmt_graph *ended = data_at(sift, *end);
+        const struct gmt_graph *ended = gmt_sift_data(sift, *end);
         if (ended->since_ticks >= graph->since_ticks) {
             handle->is_needed = true; /* the end has met its graph */
             return true;
@@ -344,7 +258,7 @@ static void settle_graph(struct sift *sift, struct gmt_ring_record *record)
     size_t end;
     if (graph->id != 0 && record->verdict == GMT_RING_HOLDS && is_past(sift, graph, &end)) {
         record->verdict = GMT_RING_DROPPED;
-        pair_of(sift, ABOUT_GRAPH, &graph->id, sizeof(graph->id))->is_needed =
+        gmt_sift_pair(sift, ABOUT_GRAPH, &graph->id, sizeof(graph->id))->is_needed =
             true; /* none of it */
     }
 }
@@ -353,8 +267,8 @@ static void settle_graph_end(struct sift *sift, size_t i, struct gmt_ring_record
 {
     const struct gmt_graph *graph = record->data;
     if (graph->id == 0 && record->verdict == GMT_RING_HOLDS) {
-        struct sift_pair *handle = pair_of(sift, ABOUT_HANDLE, &graph->handle,
-                                           sizeof(graph->handle));
+        struct sift_pair *handle = gmt_sift_pair(sift, ABOUT_HANDLE, &graph->handle,
+                                                 sizeof(graph->handle));
         if (handle->is_needed || handle->second != i + 1) {
             record->verdict = GMT_RING_DROPPED;
         }
@@ -364,7 +278,7 @@ static void settle_graph_end(struct sift *sift, size_t i, struct gmt_ring_record
 static void settle_node(struct sift *sift, struct gmt_ring_record *record)
 {
     const struct gmt_graph_node *node = record->data;
-    if (pair_of(sift, ABOUT_GRAPH, &node->graph, sizeof(node->graph))->is_needed) {
+    if (gmt_sift_pair(sift, ABOUT_GRAPH, &node->graph, sizeof(node->graph))->is_needed) {
         record->verdict = GMT_RING_DROPPED;
     }
 }
@@ -375,17 +289,18 @@ static void settle_pair(struct sift *sift, const struct sift_pair *pair)
     struct gmt_ring_record *second = pair->second != 0 ? &sift->content->records[pair->second - 1]
                                                        : NULL;
     if (pair->first != 0 && second != NULL && second->verdict == GMT_RING_HOLDS) {
-        drop(sift, pair->first);
-        drop(sift, pair->second);
+        gmt_sift_drop(sift, pair->first);
+        gmt_sift_drop(sift, pair->second);
     }
 }
 
 static void settle_gap(struct sift *sift, const struct sift_pair *pair)
 {
-    const struct gmt_device_gap *ended = pair->second != 0 ? data_at(sift, pair->second) : NULL;
+    const struct gmt_device_gap *ended = pair->second != 0 ? gmt_sift_data(sift, pair->second)
+                                                           : NULL;
     if (ended != NULL && ended->end_ns < sift->begin_ns) {
-        drop(sift, pair->first);
-        drop(sift, pair->second);
+        gmt_sift_drop(sift, pair->first);
+        gmt_sift_drop(sift, pair->second);
     }
 }
 
@@ -400,17 +315,19 @@ static void settle(struct sift *sift, size_t i)
     case GMT_REC_ALLOC: {
         uint32_t id =
             ((const struct gmt_alloc *)(const void *)((const struct gmt_call *)data + 1))->id;
-        settle_pair(sift, pair_of(sift, ABOUT_MEMORY, &id, sizeof(id)));
+        settle_pair(sift, gmt_sift_pair(sift, ABOUT_MEMORY, &id, sizeof(id)));
         return;
     }
     case GMT_REC_RANGE: {
         uint32_t id = ((const struct gmt_user_range *)data)->id;
-        settle_pair(sift, pair_of(sift, ABOUT_RANGE, &id, sizeof(id)));
+        settle_pair(sift, gmt_sift_pair(sift, ABOUT_RANGE, &id, sizeof(id)));
         return;
     }
+    case GMT_REC_HEAP:
+    case GMT_REC_REGION: gmt_sift_settle_region(sift, record); return;
     case GMT_REC_DEVICE_GAP: {
         uint32_t id = ((const struct gmt_device_gap *)data)->id;
-        settle_gap(sift, pair_of(sift, ABOUT_GAP, &id, sizeof(id)));
+        settle_gap(sift, gmt_sift_pair(sift, ABOUT_GAP, &id, sizeof(id)));
         return;
     }
     case GMT_REC_GRAPH: settle_graph(sift, record); return;
@@ -421,7 +338,7 @@ static void settle(struct sift *sift, size_t i)
     case GMT_REC_RACE: {
         uint32_t launch; /* the first member behind the head of all of them */
         memcpy(&launch, (const uint8_t *)data + sizeof(struct gmt_side_head), sizeof(launch));
-        bool is_in = pair_of(sift, ABOUT_LAUNCH, &launch, sizeof(launch))->first != 0;
+        bool is_in = gmt_sift_pair(sift, ABOUT_LAUNCH, &launch, sizeof(launch))->first != 0;
         record->verdict = is_in ? GMT_RING_IN : GMT_RING_DROPPED;
         return;
     }
@@ -444,6 +361,8 @@ int gmt_ring_sift(struct gmt_ring_content *content, struct gmt_timebase *time, u
             settle_graph_end(&sift, i, record);
         } else if (record->type == GMT_REC_GRAPH_NODE) {
             settle_node(&sift, record);
+        } else if (record->type == GMT_REC_REGION) {
+            gmt_sift_settle_name(&sift, record);
         }
     }
     gmt_intern_free(&sift.keys);

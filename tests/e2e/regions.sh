@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# regions.sh ABOUT: heaps and regions that allocators register with NVTX reach the trace.
+# shellcheck source=tests/e2e/lib.sh
+source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
+
+CLIENT=$CLIENTS/regionclient
+export NVTX_INJECTION64_PATH=$GMT_LIB
+UNKNOWN="NVTX memory call not understood"
+
+# Like traced_like_plain; the bare program loads no tool.
+like_plain() {
+    (unset NVTX_INJECTION64_PATH && plain "$1.plain" "${@:2}")
+    traced "$@"
+    same_behaviour "$1"
+    equal "exit status" 0 "$(cat "$1.status")"
+    equal "integrity" ok "$(finished "$1.db" && sql "$1.db" 'PRAGMA integrity_check')"
+}
+
+one_line() {
+    tr '\n' ' ' | sed 's/ $//'
+}
+
+pool() {
+    like_plain t pool
+    nothing_lost t.db
+    equal "heap" "sub_allocator|allocator|pool|67108864|1|1" "$(sql t.db "SELECT usage, d.text, n.text, h.bytes,
+        h.address = a.address, h.end_ns < a.free_begin_ns OR a.free_begin_ns IS NULL FROM heap h JOIN string d ON d.id = h.domain_id
+        JOIN string n ON n.id = h.name_id JOIN allocation a ON a.bytes = 67108864")"
+    # Three weights, three times two activations, of which one was resized.
+    equal "regions" "weight|4194304|3 first|8388608|2 later|8388608|4 later|12582912|1" "$(sql t.db \
+        "SELECT name, bytes, count(*) FROM v_region GROUP BY 1, 2 ORDER BY min(id)" | one_line)"
+    equal "of the heap" 10 "$(sql t.db 'SELECT count(*) FROM region WHERE heap_id = (SELECT id FROM heap)')"
+    equal "ended by themselves" 8 "$(sql t.db 'SELECT count(*) FROM region WHERE end_ns >= begin_ns')"
+    equal "ended with the heap" 2 "$(sql t.db 'SELECT count(*) FROM v_region v JOIN region r USING (id) JOIN heap h ON h.id = r.heap_id
+        WHERE r.end_ns IS NULL AND v.end_ns = h.end_ns')"
+    equal "resized: made of" 1 "$(sql t.db 'SELECT count(*) FROM region r JOIN region m ON m.id = r.made_id
+        WHERE r.id <> r.made_id AND m.end_ns = r.begin_ns AND m.stack_id = r.stack_id')"
+    equal "places" "make_weights|3 make_activations|7" "$(sql t.db "SELECT function, count(*) FROM region r JOIN v_stack s
+        ON s.stack_id = r.stack_id WHERE function LIKE 'make_%' GROUP BY 1 ORDER BY min(r.id)" | one_line)"
+}
+
+early() {
+    like_plain t early
+    nothing_lost t.db
+    # Reset: it ends with its two regions, and begins again with one.
+    equal "heaps" "layout|early|1 layout|early|0" "$(sql t.db "SELECT usage, n.text, end_ns IS NOT NULL FROM heap h
+        LEFT JOIN string n ON n.id = h.name_id ORDER BY h.id" | one_line)"
+    equal "regions" "early|named before|1024|1 early||512|1 early||1024|0 |of the process|4096|1" "$(sql t.db \
+        "SELECT heap, name, bytes, end_ns IS NOT NULL FROM v_region ORDER BY id" | one_line)"
+    equal "begun before CUDA" 3 "$(sql t.db "SELECT count(*) FROM (SELECT begin_ns FROM heap UNION ALL SELECT begin_ns FROM region)
+        WHERE begin_ns < (SELECT start_ns FROM process)")"
+}
+
+threads() {
+    like_plain t threads
+    nothing_lost t.db
+    equal "regions" "4000|4000" "$(sql t.db 'SELECT count(*), sum(end_ns >= begin_ns) FROM region')"
+    equal "two at one address at once" 0 "$(sql t.db 'SELECT count(*) FROM region a JOIN region b ON b.address = a.address
+        AND b.id > a.id AND b.begin_ns < a.end_ns')"
+}
+
+fork() {
+    OUTPUT=$work/%p.db like_plain_child
+    equal "heaps of the child" "of the child" "$(sql "$child" 'SELECT n.text FROM heap h JOIN string n ON n.id = h.name_id')"
+    equal "regions of the child" 1 "$(sql "$child" 'SELECT count(*) FROM region WHERE heap_id = (SELECT id FROM heap)')"
+    nothing_lost "$child"
+}
+
+like_plain_child() {
+    (unset NVTX_INJECTION64_PATH && plain t.plain fork)
+    traced t fork
+    same_behaviour t
+    equal "exit status" 0 "$(cat t.status)"
+    child=$(echo ./*.db)
+    finished "$child"
+}
+
+# Nothing of it ends the program or changes what it does; what was not understood is counted by its reason.
+misuse() {
+    like_plain t misuse
+    equal "output" "permissions 1 1 1" "$(cat t.out)"
+    equal "counted" "a heap that is not registered|4
+a region outside of its heap|2
+a region that is not registered|5
+a structure of another version, or none|13
+memory that has no virtual addresses|2
+no address, or one that the size goes beyond|3
+registered while it was: the older one has ended|2" \
+        "$(sql t.db "SELECT detail, count FROM loss WHERE kind = '$UNKNOWN' ORDER BY 1")"
+    equal "other losses" 0 "$(sql t.db "SELECT count(*) FROM loss WHERE kind NOT IN ('$UNKNOWN', 'entry point not covered')")"
+    equal "heaps" "pool|0 again|1 inner|1" "$(sql t.db "SELECT n.text, h.end_ns IS NULL FROM heap h
+        JOIN string n ON n.id = h.name_id ORDER BY h.id" | one_line)"
+    equal "regions of which heap" "again|1048576 inner|4096" "$(sql t.db "SELECT heap, bytes FROM v_region
+        WHERE end_ns IS NULL ORDER BY heap" | one_line)"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db >t.txt
+}
+
+# A program without CUDA leaves nothing.
+nothing() {
+    like_plain_nothing
+    if [ -e t.db ] || [ -e t.db.spool ]; then
+        fail "a trace of nothing"
+    fi
+}
+
+like_plain_nothing() {
+    (unset NVTX_INJECTION64_PATH && plain t.plain nothing)
+    traced t nothing
+    same_behaviour t
+    equal "exit status" 0 "$(cat t.status)"
+}
+
+# 200,000 records: all there, and one costs about what a range does.
+many() {
+    traced t many 100000
+    finished t.db
+    nothing_lost t.db
+    equal "regions" "100000|100000" "$(sql t.db 'SELECT count(*), sum(end_ns >= begin_ns) FROM region')"
+    (unset NVTX_INJECTION64_PATH && plain bare many 100000)
+    echo "$(($(cat t.err) - $(cat bare.err))) ns for the begin and the end of a region"
+    [ "$(($(cat t.err) - $(cat bare.err)))" -lt 10000 ] || fail "$(cat t.err) ns for a region"
+}
+
+"$1"
