@@ -464,6 +464,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     notes(out, r);
     calls(out, r);
     memory(out, r);
+    gmt_markdown_heaps(out, r);
     gmt_markdown_snapshot(out, r);
     gaps(out, r);
     fputs("<sub>gmtrace ", out);

@@ -241,6 +241,17 @@ struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct 
     return outer;
 }
 
+struct gmt_where gmt_where_from(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                                size_t position)
+{
+    struct gmt_where where = gmt_where_of_call(analysis, call);
+    size_t left = position < where.stack_depth ? where.stack_depth - position : 0;
+    struct gmt_where outer = {.label = "", .stack = where.stack + position, .stack_depth = left};
+    const struct gmt_report_frame *user = left > 0 ? users_frame(outer.stack, left) : NULL;
+
+    return user != NULL && use_frame(analysis, user, &outer) ? outer : where;
+}
+
 /* How graphs run a kernel, and where the first of them is launched. */
 static const char *launched_by(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {

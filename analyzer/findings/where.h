@@ -25,6 +25,10 @@ bool gmt_frame_is_own(const struct gmt_report_frame *frame);
 struct gmt_where gmt_where_of_frame(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
                                     size_t position);
 
+/* As gmt_where_of_call, but of the frames from that position outwards, where one of these is of the user's. */
+struct gmt_where gmt_where_from(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
+                                size_t position);
+
 /* Frames of a stack, innermost first, in the arena; returns how many. */
 size_t gmt_where_stack(struct gmt_analysis *analysis, struct gmt_arena *arena, int64_t stack_id,
                        struct gmt_report_frame **frames);

@@ -127,6 +127,9 @@ int gmt_memory_load(struct gmt_memory *memory, const struct gmt_timeline *timeli
     if (rc == 0) {
         rc = gmt_memory_find_segments(memory);
     }
+    if (rc == 0) {
+        rc = gmt_heaps_load(memory);
+    }
     qsort(memory->rows, memory->count, sizeof(*memory->rows), compare_begins);
     return rc;
 }
@@ -136,6 +139,7 @@ void gmt_memory_free(struct gmt_memory *memory)
     free(memory->rows);
     free(memory->doubts);
     free(memory->syncs);
+    gmt_heaps_free(&memory->heaps);
     *memory = (struct gmt_memory){0};
 }
 

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_MEMORY_MEMORY_H
 #define GMT_ANALYZER_MEMORY_MEMORY_H
 
+#include "analyzer/memory/heaps.h"
 #include "analyzer/trace/timeline.h"
 
 /* Of enum gmt_alloc_kind; "unknown" where the trace has none. */
@@ -34,6 +35,7 @@ struct gmt_memory {
     const struct gmt_timeline *timeline;
     struct gmt_memory_row *rows; /* by lives_ns */
     size_t count, host_count, segment_count;
+    struct gmt_heaps heaps; /* what allocators said */
     /* Launches that may have used anything: their arguments are not known. By begin. */
     struct gmt_interval *doubts;
     size_t doubt_count;
@@ -74,6 +76,14 @@ bool gmt_memory_in_doubt(const struct gmt_memory *memory, struct gmt_interval in
 static inline bool gmt_memory_is_foreign(const struct gmt_memory_row *row)
 {
     return row->kind == GMT_ALLOC_IPC || row->kind == GMT_ALLOC_EXTERNAL;
+}
+
+/* Device memory whose addresses are known: an array has a handle. */
+static inline bool gmt_memory_has_place(const struct gmt_memory_row *row)
+{
+    return !row->host && row->bytes > 0 && row->address > 0 &&
+           row->address <= INT64_MAX - row->bytes && row->kind != GMT_ALLOC_ARRAY &&
+           row->kind != GMT_ALLOC_MIPMAP;
 }
 
 /* Until it was freed; INT64_MAX: never. */

@@ -296,6 +296,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         rc = gmt_memory_report(&analysis);
     }
     if (rc == 0) {
+        rc = gmt_heaps_report(&analysis);
+    }
+    if (rc == 0) {
         rc = gmt_snapshot_report(&analysis);
     }
     if (rc == 0 && filter->basis == NULL) {

@@ -118,8 +118,8 @@ static bool is_other(const struct gmt_analysis *analysis, const struct gmt_memor
            (!several || (row->device_id > 0 ? row->device_id : 0) == device);
 }
 
-static struct gmt_snapshot_holder holder_of(struct gmt_analysis *analysis,
-                                            const struct gmt_memory_row *row)
+struct gmt_snapshot_holder gmt_snapshot_holder_of(struct gmt_analysis *analysis,
+                                                  const struct gmt_memory_row *row)
 {
     struct gmt_tl_call call = gmt_memory_call(analysis->memory, row);
     struct gmt_where where = gmt_where_of_call(analysis, &call);
@@ -142,6 +142,11 @@ static int compare_labels(const void *a, const void *b)
     return strcmp(x->label, y->label);
 }
 
+static bool is_same_name(const char *a, const char *b)
+{
+    return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
 /* One holder per label, in place; returns how many are left. */
 static size_t merge_labels(struct gmt_snapshot_holder *all, size_t n)
 {
@@ -154,11 +159,20 @@ static size_t merge_labels(struct gmt_snapshot_holder *all, size_t n)
         if (kept > 0 && strcmp(all[kept - 1].label, all[i].label) == 0) {
             all[kept - 1].bytes += all[i].bytes;
             all[kept - 1].count += all[i].count;
+            if (!is_same_name(all[kept - 1].name, all[i].name)) {
+                all[kept - 1].name = NULL;
+            }
         } else {
             all[kept++] = all[i];
         }
     }
     return kept;
+}
+
+int gmt_snapshot_hold_all(struct gmt_arena *arena, struct gmt_snapshot_holder *all, size_t n,
+                          struct gmt_snapshot_holders *holders)
+{
+    return keep_largest(arena, all, merge_labels(all, n), holders);
 }
 
 int gmt_snapshot_hold_others(struct gmt_analysis *analysis, int64_t at_ns, int64_t device,
@@ -186,7 +200,7 @@ int gmt_snapshot_hold_others(struct gmt_analysis *analysis, int64_t at_ns, int64
         const struct gmt_memory_row *row = &memory->rows[rows[i].row];
 
         if (i == 0 || rows[i].site != rows[i - 1].site) {
-            all[sites++] = holder_of(analysis, row);
+            all[sites++] = gmt_snapshot_holder_of(analysis, row);
         }
         all[sites - 1].bytes += (double)row->bytes;
         all[sites - 1].count += 1;

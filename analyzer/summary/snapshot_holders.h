@@ -19,4 +19,11 @@ int gmt_snapshot_hold_places(struct gmt_arena *arena, const struct gmt_torch_sna
 int gmt_snapshot_hold_others(struct gmt_analysis *analysis, int64_t at_ns, int64_t device,
                              struct gmt_snapshot_holders *holders, double *total);
 
+/* Of the place or library that an allocation was made by: without its bytes. */
+struct gmt_snapshot_holder gmt_snapshot_holder_of(struct gmt_analysis *analysis,
+                                                  const struct gmt_memory_row *row);
+/* Adds up those of one label, in `all`, which may be freed then. 0 or -ENOMEM. */
+int gmt_snapshot_hold_all(struct gmt_arena *arena, struct gmt_snapshot_holder *all, size_t n,
+                          struct gmt_snapshot_holders *holders);
+
 #endif

@@ -21,6 +21,9 @@ const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
 /* Peak memory, who made it, and who held memory when there was none left. */
 int gmt_memory_report(struct gmt_analysis *analysis);
 
+/* Whose bytes allocators hold that register what they hand out. 0, -ENOMEM or -EIO. */
+int gmt_heaps_report(struct gmt_analysis *analysis);
+
 /* Whose bytes a memory snapshot shows, where one was given. 0 or -ENOMEM. */
 int gmt_snapshot_report(struct gmt_analysis *analysis);
 

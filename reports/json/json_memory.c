@@ -40,6 +40,9 @@ void gmt_json_memory(struct gmt_json_stream *s, const char *key, const struct gm
         write_failure(s, &r->failures[i]);
     }
     gmt_json_close_array(s);
+    if (r->heaps != NULL) {
+        gmt_json_give(s, "heaps", gmt_json_heaps(r));
+    }
     if (r->snapshot != NULL) {
         gmt_json_give(s, "snapshot", gmt_json_snapshot(r));
     }

@@ -16,7 +16,8 @@ json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
 void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
                      const struct gmt_report *report);
 
-/* The report's snapshot, which must be there. */
+/* What allocators have registered, and the snapshot: these must be there. */
+json_t *gmt_json_heaps(const struct gmt_report *report);
 json_t *gmt_json_snapshot(const struct gmt_report *report);
 
 /* Each piece of evidence by its name. */

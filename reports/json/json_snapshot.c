@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory snapshot in the JSON report. */
+/* The memory snapshot, and what allocators have registered, in the JSON report. */
 #include <jansson.h>
 #include <math.h>
 
 #include "reports/json/json_parts.h"
 #include "reports/json/json_values.h"
+#include "reports/model/heaps.h"
 #include "reports/model/snapshot.h"
 
 static json_t *of_holder(const struct gmt_snapshot_holder *h)
 {
-    return json_pack("{so, so, so, so, so, so}", "label", gmt_json_text(h->label), "function",
-                     gmt_json_text(h->function), "file", gmt_json_text(h->file), "line",
-                     gmt_json_line(h->line), "bytes", gmt_json_number(h->bytes), "count",
-                     gmt_json_number(h->count));
+    return json_pack("{so, so, so, so, so, so, so}", "label", gmt_json_text(h->label), "name",
+                     gmt_json_text(h->name), "function", gmt_json_text(h->function), "file",
+                     gmt_json_text(h->file), "line", gmt_json_line(h->line), "bytes",
+                     gmt_json_number(h->bytes), "count", gmt_json_number(h->count));
 }
 
 static json_t *of_holders(const struct gmt_snapshot_holders *h)
@@ -79,6 +80,30 @@ static json_t *of_device(const struct gmt_report *r, const struct gmt_snapshot_d
         gmt_json_number(d->segments), "blocks", gmt_json_number(d->blocks), "unmatched_bytes",
         gmt_json_number(d->unmatched_bytes), "tensors", of_holders(&d->tensors), "outside",
         of_holders(&d->others), "history", d->replay_count > 0 ? of_history(r, d) : json_null());
+}
+
+static json_t *of_heaps(const struct gmt_heaps_device *d)
+{
+    json_t *parts = json_pack("{so, so, so}", "regions", gmt_json_number(d->region_bytes), "unused",
+                              gmt_json_number(d->slack_bytes), "outside",
+                              gmt_json_number(d->other_bytes));
+
+    return json_pack("{so, so, so, so, so, so, so, so, so, so}", "device", json_integer(d->device),
+                     "at_ns", gmt_json_ns(d->at_ns), "total_bytes", gmt_json_number(d->total_bytes),
+                     "parts", parts, "region_count", gmt_json_number(d->regions), "heap_count",
+                     gmt_json_number(d->heaps), "regions", of_holders(&d->holders), "outside",
+                     of_holders(&d->others), "never_ended_bytes", gmt_json_number(d->left_bytes),
+                     "never_ended", gmt_json_number(d->left_count));
+}
+
+json_t *gmt_json_heaps(const struct gmt_report *r)
+{
+    json_t *devices = json_array();
+
+    for (size_t i = 0; i < r->heaps->device_count; i++) {
+        json_array_append_new(devices, of_heaps(&r->heaps->devices[i]));
+    }
+    return json_pack("{so}", "devices", devices);
 }
 
 json_t *gmt_json_snapshot(const struct gmt_report *r)

@@ -213,6 +213,7 @@ struct gmt_call_row {
 enum { GMT_FIRST_FINDINGS = 3 };
 
 struct gmt_payload;
+struct gmt_report_heaps;
 struct gmt_report_snapshot;
 struct gmt_tried_results;
 
@@ -249,6 +250,7 @@ struct gmt_report {
     struct gmt_memory_failure *failures; /* in the order of time */
     size_t failure_count;
     const struct gmt_tried_results *tried;      /* model/tried.h; NULL: nothing was tried */
+    const struct gmt_report_heaps *heaps;       /* model/heaps.h; NULL: none were registered */
     const struct gmt_report_snapshot *snapshot; /* model/snapshot.h; NULL: none was given */
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
     struct gmt_transfer_row *copy_totals; /* by direction and class           */

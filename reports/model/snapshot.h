@@ -11,6 +11,7 @@
 struct gmt_snapshot_holder {
     const char *label;           /* "train.py:42", "libcublasLt.so.12". Never NULL */
     const char *function, *file; /* NULL: not known */
+    const char *name;            /* that all of its blocks have; NULL: none, or several */
     int64_t line;                /* 0: not known */
     double bytes, count;         /* of blocks or allocations */
 };

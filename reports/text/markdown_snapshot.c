@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/heaps.h"
 #include "reports/model/report.h"
 #include "reports/model/snapshot.h"
 #include "reports/text/markdown_parts.h"
@@ -113,6 +114,26 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
         fputc('.', out);
     }
     fputs("\n\n", out);
+}
+
+void gmt_markdown_heaps(FILE *out, const struct gmt_report *r)
+{
+    char bytes[GMT_FORMAT_BYTES];
+
+    for (size_t i = 0; r->heaps != NULL && i < r->heaps->device_count; i++) {
+        const struct gmt_heaps_device *d = &r->heaps->devices[i];
+
+        fprintf(out,
+                "**Whose bytes** %s of device %" PRId64
+                " when its allocators had handed out most\n\n| | |\n|--:|---|\n",
+                gmt_format_bytes(bytes, d->total_bytes), d->device);
+        part(out, d->region_bytes, "in use: regions");
+        holders(out, &d->holders);
+        part(out, d->slack_bytes, "not handed out");
+        part(out, d->other_bytes, "allocated outside of heaps and regions");
+        holders(out, &d->others);
+        fputc('\n', out);
+    }
 }
 
 void gmt_markdown_snapshot(FILE *out, const struct gmt_report *r)

@@ -7,7 +7,8 @@
 
 struct gmt_report;
 
-/* Nothing where the report has no snapshot. */
+/* Nothing where the report has no heaps, or no snapshot. */
+void gmt_markdown_heaps(FILE *out, const struct gmt_report *report);
 void gmt_markdown_snapshot(FILE *out, const struct gmt_report *report);
 
 #endif

@@ -186,6 +186,7 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_idle(t, report);
     gmt_text_calls(t, report);
     gmt_text_memory(t, report);
+    gmt_text_heaps(t, report);
     gmt_text_snapshot(t, report);
     gmt_text_gaps(t, report);
     gmt_text_foot(t, report);

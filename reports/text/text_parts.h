@@ -73,6 +73,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report);
 /* Whose bytes a memory snapshot shows. */
+void gmt_text_heaps(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_snapshot(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_gaps(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *report);

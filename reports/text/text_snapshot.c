@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The terminal report's memory snapshot: whose bytes, and what other settings of the allocator would do. */
+/* The terminal report: whose bytes, as allocators and a memory snapshot say, and what other settings of the allocator would do. */
 #include <inttypes.h>
 #include <math.h>
 
 #include "libtrace/base/format.h"
+#include "reports/model/heaps.h"
 #include "reports/model/snapshot.h"
 #include "reports/text/text_parts.h"
 
@@ -47,8 +48,10 @@ static void holders(struct gmt_text_out *t, const struct gmt_report *r,
 
         if (i < shown) {
             row(t, 6, holder->bytes,
-                gmt_arena_text(r->arena, "%s%s%s, %s", holder->label, named ? " in " : "",
-                               named ? holder->function : "", counted(r, holder->count, what)));
+                gmt_arena_text(r->arena, "%s%s%s%s%s, %s", holder->label, named ? " in " : "",
+                               named ? holder->function : "", holder->name != NULL ? ": " : "",
+                               holder->name != NULL ? holder->name : "",
+                               counted(r, holder->count, what)));
         } else {
             bytes += holder->bytes;
             count += holder->count;
@@ -195,6 +198,40 @@ static void replays(struct gmt_text_out *t, const struct gmt_report *r,
         gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "%s.", advice));
     }
     fputc('\n', t->out);
+}
+
+static void heaps_of(struct gmt_text_out *t, const struct gmt_report *r,
+                     const struct gmt_heaps_device *d)
+{
+    char bytes[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES];
+
+    gmt_text_heading(t, gmt_arena_text(r->arena,
+                                       "Whose bytes: %s of device %" PRId64
+                                       " when its allocators had handed out most%s%s",
+                                       gmt_format_bytes(bytes, d->total_bytes), d->device,
+                                       isnan(d->at_ns) ? "" : ", ",
+                                       isnan(d->at_ns) ? "" : gmt_format_ns(at, d->at_ns)));
+    part(t, d->region_bytes,
+         gmt_arena_text(r->arena, "in use, %s", counted(r, d->regions, "region")));
+    holders(t, r, &d->holders, "region");
+    part(t, d->slack_bytes,
+         gmt_arena_text(r->arena, "not handed out, in %s", counted(r, d->heaps, "heap")));
+    part(t, d->other_bytes, "allocated outside of heaps and regions");
+    holders(t, r, &d->others, "allocation");
+    if (d->left_count > 0) {
+        gmt_text_wrap(t, 2, "",
+                      gmt_arena_text(r->arena, "%s, %s, never ended.",
+                                     counted(r, d->left_count, "region"),
+                                     gmt_format_bytes(bytes, d->left_bytes)));
+    }
+    fputc('\n', t->out);
+}
+
+void gmt_text_heaps(struct gmt_text_out *t, const struct gmt_report *r)
+{
+    for (size_t i = 0; r->heaps != NULL && i < r->heaps->device_count; i++) {
+        heaps_of(t, r, &r->heaps->devices[i]);
+    }
 }
 
 void gmt_text_snapshot(struct gmt_text_out *t, const struct gmt_report *r)

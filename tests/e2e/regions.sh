@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# regions.sh ABOUT: heaps and regions that allocators register with NVTX reach the trace.
+# regions.sh ABOUT: heaps and regions that allocators register with NVTX reach the trace, and the report.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 
@@ -38,6 +38,54 @@ pool() {
         WHERE r.id <> r.made_id AND m.end_ns = r.begin_ns AND m.stack_id = r.stack_id')"
     equal "places" "make_weights|3 make_activations|7" "$(sql t.db "SELECT function, count(*) FROM region r JOIN v_stack s
         ON s.stack_id = r.stack_id WHERE function LIKE 'make_%' GROUP BY 1 ORDER BY min(r.id)" | one_line)"
+}
+
+# Prints what the expression `e` is of the report `r`.
+of_report() {
+    python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+# Whose bytes: the parts add up, places are those that called the allocator, and its own functions are none.
+report() {
+    traced t pool
+    finished t.db
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db --format json >t.json
+    python3 "$GMT_SOURCE/tests/rules/check_report.py" "$GMT_SOURCE/docs/report.schema.json" t.json >schema.txt || true
+    grep -q " 0 failures" schema.txt || fail "$(cat schema.txt)"
+    local heaps="r['memory']['heaps']['devices']"
+    equal "devices" 1 "$(of_report t.json "len($heaps)")"
+    equal "parts" "$((32 << 20)) $((32 << 20)) $((16 << 10))" \
+        "$(of_report t.json "'%(regions)d %(unused)d %(outside)d' % ${heaps}[0]['parts']")"
+    equal "total" "$(((64 << 20) + (16 << 10)))" "$(of_report t.json "${heaps}[0]['total_bytes']")"
+    equal "places" "make_activations later 2 $((20 << 20)), make_weights weight 3 $((12 << 20))" "$(of_report t.json "', '.join(
+        '%(function)s %(name)s %(count)d %(bytes)d' % h for h in ${heaps}[0]['regions']['largest'])")"
+    equal "lines" "regions.c regions.c" "$(of_report t.json "' '.join(
+        h['label'].split(':')[0] for h in ${heaps}[0]['regions']['largest'])")"
+    equal "outside" "scenario_pool" "$(of_report t.json "${heaps}[0]['outside']['largest'][0]['function']")"
+    equal "never ended" "0 0" "$(of_report t.json "'%(never_ended)d %(never_ended_bytes)d' % ${heaps}[0]")"
+    # The pool is an allocator's: that is said, and it is not called memory of the program's own.
+    equal "holder of the peak" True "$(of_report t.json "r['memory']['peak_holders'][0]['segments']")"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never --top 10 t.db >t.txt
+    grep -q "Whose bytes: 64.0 MiB of device 0 when its allocators had handed out most" t.txt || fail "no heading: $(cat t.txt)"
+    grep -q "12.0 MiB  regions.c:[0-9]* in make_weights: weight, 3 regions" t.txt || fail "no place: $(cat t.txt)"
+    grep -q "32.0 MiB  not handed out, in 1 heap" t.txt || fail "no slack: $(cat t.txt)"
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db --format markdown >t.md
+    grep -q "| 32.0 MiB | not handed out |" t.md || fail "no slack in markdown: $(cat t.md)"
+}
+
+# Memory that an allocator keeps is not memory that the program does not use.
+unused() {
+    local said="' '.join(sorted(f['rule'] for f in r['findings'] + r['notes'] if f['rule'] in ('GM204', 'GM205', 'GM206')))"
+    traced own unused
+    finished own.db
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never own.db --format json >own.json
+    equal "of the program's own" "GM204 GM205" "$(of_report own.json "$said")"
+    traced pool unused 1
+    finished pool.db
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never pool.db --format json >pool.json
+    # What the allocator keeps, and the 16 KiB that are the program's.
+    equal "of an allocator" "GM204 GM204" "$(of_report pool.json "$said")"
+    equal "said of it" True "$(of_report pool.json "any('1 segment, 64.0 MiB' in f['headline'] for f in r['notes'])")"
 }
 
 early() {

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Heaps and regions of the program's allocators: what rules make of their memory, and whose bytes a report says they are. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "reports/model/heaps.h"
+#include "tests/rules/fixture.h"
+
+#define MIB 1048576.0
+
+/* Of GM205_positive.sql: 512 MiB that nothing touches, from 2.4 to 91 ms, and 256 MiB in use, from 1.3 to 90 ms. */
+#define UNUSED "2199023255552"
+#define USED "1099511627776"
+/* Times are ms, sizes and offsets MiB. */
+#define AT(BASE, OFFSET) BASE " + " OFFSET " * 1048576"
+#define HEAP(ID, USAGE, ADDRESS, SIZE, BEGIN, END) \
+    "INSERT INTO heap (id, usage, address, bytes, begin_ns, end_ns) VALUES (" ID ", '" USAGE \
+    "', " ADDRESS ", " SIZE " * 1048576, " BEGIN " * 1000000, " END " * 1000000);"
+#define REGION(ID, HEAP_ID, ADDRESS, SIZE, BEGIN, END, STACK) \
+    "INSERT INTO region (id, heap_id, made_id, address, bytes, begin_ns, end_ns, stack_id) " \
+    "VALUES (" ID ", " HEAP_ID ", " ID ", " ADDRESS ", " SIZE " * 1048576, " BEGIN \
+    " * 1000000, " END " * 1000000, " STACK ");"
+
+/* Both tensors come through the allocator's two functions. */
+#define STACKS \
+    "INSERT INTO string VALUES (20, 'carve'), (21, 'alloc'), (22, 'layer'), (23, 'head'), (24, " \
+    "'/src/alloc.cc')," \
+    " (25, '/src/net.cc'), (26, 'weight');" \
+    "INSERT INTO frame (id, address, module_id, offset, function_id, file_id, line, runtime) " \
+    "VALUES" \
+    " (20, 20000, 1, 20000, 20, 24, 5, 0), (21, 20100, 1, 20100, 21, 24, 9, 0)," \
+    " (22, 20200, 1, 20200, 22, 25, 20, 0), (23, 20300, 1, 20300, 23, 25, 30, 0);" \
+    "INSERT INTO stack VALUES (20, 3), (21, 3);" \
+    "INSERT INTO stack_frame VALUES (20, 0, 20), (20, 1, 21), (20, 2, 22), (21, 0, 20), (21, 1, " \
+    "21), (21, 2, 23);"
+
+static struct gmt_fixture fixture;
+static bool loaded;
+
+static void analyze(const char *sql)
+{
+    gmt_fixture_load(&fixture, "fixtures/GM205_positive");
+    gmt_fixture_sql(&fixture, sql);
+    gmt_fixture_analyze(&fixture, "GM205");
+    loaded = true;
+}
+
+static const struct gmt_heaps_device *report(const char *sql)
+{
+    analyze(sql);
+    cr_assert_not_null(fixture.report.heaps, "%s", sql);
+    cr_assert_eq(fixture.report.heaps->device_count, 1);
+    const struct gmt_heaps_device *device = &fixture.report.heaps->devices[0];
+    cr_expect_float_eq(device->region_bytes + device->slack_bytes + device->other_bytes,
+                       device->total_bytes, 0.5);
+    return device;
+}
+
+static void done(void)
+{
+    if (loaded) {
+        gmt_fixture_free(&fixture);
+    }
+    loaded = false;
+}
+
+TestSuite(heaps, .fini = done);
+
+static bool calls_it_unused(const char *sql)
+{
+    analyze(sql);
+    bool found = fixture.report.finding_count == 1;
+    done();
+    return found;
+}
+
+Test(heaps, memory_of_an_allocator_is_not_called_unused)
+{
+    cr_expect(calls_it_unused(""));
+    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")));
+    /* A heap that lies in it, and one that begins before it: memory that is mapped to addresses. */
+    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "8"), "4", "3", "80")));
+    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "-8"), "900", "1", "80")));
+    cr_expect_not(calls_it_unused(REGION("1", "NULL", UNUSED, "8", "3", "80", "NULL")));
+    /* Parts of one thing; a name for all of it; other memory, and another time. */
+    cr_expect(calls_it_unused(HEAP("1", "layout", UNUSED, "512", "3", "80")));
+    cr_expect(calls_it_unused(REGION("1", "NULL", UNUSED, "512", "3", "80", "NULL")));
+    cr_expect(calls_it_unused(HEAP("1", "sub_allocator", USED, "256", "3", "80")));
+    cr_expect(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "0", "1")));
+    cr_expect(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "92", "99")));
+}
+
+Test(heaps, parts_are_those_of_the_moment_with_most_in_regions)
+{
+    const struct gmt_heaps_device *d = report(
+        HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "100", "4", "20", "NULL")
+                REGION("3", "1", AT(UNUSED, "100"), "50", "10", "30", "NULL")
+                    REGION("4", "1", AT(UNUSED, "200"), "120", "40", "50", "NULL"));
+    cr_expect_float_eq(d->region_bytes, 150 * MIB, 0.5);
+    cr_expect_float_eq(d->slack_bytes, 362 * MIB, 0.5);
+    cr_expect_float_eq(d->other_bytes, 256 * MIB, 0.5);
+    cr_expect_float_eq(d->at_ns, 10e6, 0.5);
+    cr_expect_eq((int)d->regions, 2);
+    cr_expect_eq((int)d->heaps, 1);
+    cr_expect_eq((int)d->left_count, 0);
+    cr_assert_eq(d->others.count, 1);
+    cr_expect_float_eq(d->others.list[0].bytes, 256 * MIB, 0.5);
+}
+
+/* The one that was registered last counts, and bytes that several have count once. */
+Test(heaps, what_lies_inside_counts)
+{
+    const struct gmt_heaps_device *d = report(
+        HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "100", "4", "70", "NULL")
+                HEAP("3", "sub_allocator", AT(UNUSED, "10"), "40", "5", "70")
+                    REGION("4", "3", AT(UNUSED, "10"), "15", "6", "70", "NULL")
+                        REGION("5", "1", AT(UNUSED, "90"), "20", "7", "70", "NULL"));
+    /* 100, less the inner heap, and what that has handed out; 20, of which 10 lie in the first. */
+    cr_expect_float_eq(d->region_bytes, (60 + 15 + 10) * MIB, 0.5);
+    cr_expect_float_eq(d->slack_bytes, (512 - 85) * MIB, 0.5);
+    cr_expect_eq((int)d->regions, 3);
+    cr_expect_eq((int)d->heaps, 2);
+}
+
+Test(heaps, the_functions_of_the_allocator_are_no_place)
+{
+    const struct gmt_heaps_device *d = report(
+        STACKS HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "8", "4", "70", "20")
+                REGION("3", "1", AT(UNUSED, "8"), "8", "4", "70", "20")
+                    REGION("4", "1", AT(UNUSED, "16"), "9", "4", "70", "21")
+                        REGION("5", "1", AT(UNUSED, "32"), "1", "4", "70",
+                               "NULL") "UPDATE region SET name_id = 26 WHERE id IN (2, 3)");
+    cr_assert_eq(d->holders.count, 3);
+    cr_expect_str_eq(d->holders.list[0].label, "net.cc:20");
+    cr_expect_str_eq(d->holders.list[0].function, "layer");
+    cr_expect_str_eq(d->holders.list[0].name, "weight");
+    cr_expect_float_eq(d->holders.list[0].bytes, 16 * MIB, 0.5);
+    cr_expect_eq((int)d->holders.list[0].count, 2);
+    cr_expect_str_eq(d->holders.list[1].label, "net.cc:30");
+    cr_expect_null(d->holders.list[1].name);
+    cr_expect_str_eq(d->holders.list[2].label, "place not recorded");
+}
+
+/* Of one stack alone no more is known than that its innermost function registers. */
+Test(heaps, the_place_of_one_stack)
+{
+    const struct gmt_heaps_device *d = report(
+        STACKS HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "8", "4", "70", "20")
+                REGION("3", "1", AT(UNUSED, "8"), "8", "4", "70",
+                       "20") "UPDATE region SET name_id = 26 WHERE id = 2");
+    cr_assert_eq(d->holders.count, 1);
+    cr_expect_str_eq(d->holders.list[0].label, "alloc.cc:9");
+    cr_expect_null(d->holders.list[0].name, "one of two has it");
+}
+
+/* The pool is freed at 91 ms, and nobody has said that its heap has ended; then other memory lies there. */
+Test(heaps, they_end_with_the_allocation)
+{
+    const struct gmt_heaps_device *d = report(
+        HEAP("1", "sub_allocator", UNUSED, "512", "3", "NULL")
+            REGION("2", "1", UNUSED, "8", "4", "NULL",
+                   "NULL") "INSERT INTO allocation (id, kind, address, bytes, context_id, "
+                           "thread_id, api_id, begin_ns, end_ns)"
+                           " VALUES (3, 'device', " UNUSED
+                           ", 536870912, 1, 1, 4, 92000000, 92400000)");
+    cr_expect_float_eq(d->region_bytes, 8 * MIB, 0.5);
+    cr_expect_eq((int)d->left_count, 0);
+    /* The new one is nobody's segment: it is unused. */
+    cr_expect_eq(fixture.report.finding_count + fixture.report.note_count, 1, "%s",
+                 gmt_fixture_found(&fixture.report));
+}
+
+Test(heaps, regions_that_are_there_to_the_end)
+{
+    const struct gmt_heaps_device *d = report(
+        "UPDATE allocation SET free_begin_ns = NULL, free_end_ns = NULL;" HEAP(
+            "1", "sub_allocator", UNUSED, "512", "3", "NULL")
+            REGION("2", "1", UNUSED, "8", "4", "NULL", "NULL")
+                REGION("3", "1", AT(UNUSED, "8"), "9", "4", "70", "NULL"));
+    cr_expect_eq((int)d->left_count, 1);
+    cr_expect_float_eq(d->left_bytes, 8 * MIB, 0.5);
+}
+
+/* Memory is mapped to a range of addresses piece by piece; what is not mapped takes no memory. */
+Test(heaps, of_reserved_addresses_what_is_mapped_counts)
+{
+    const struct gmt_heaps_device *d = report(
+        "UPDATE allocation SET kind = 'mapped' WHERE id = 2;"
+        "INSERT INTO allocation (id, kind, address, bytes, context_id, thread_id, api_id, "
+        "begin_ns, end_ns)"
+        " VALUES (3, 'mapped', " AT(UNUSED, "512") ", 1048576, 1, 1, 4, 5000000, 5100000);" HEAP(
+            "1", "sub_allocator", UNUSED, "100000", "1", "95")
+            REGION("2", "1", AT(UNUSED, "511"), "8", "6", "70", "NULL"));
+    cr_expect_float_eq(d->region_bytes, 2 * MIB, 0.5, "%g", d->region_bytes);
+    cr_expect_float_eq(d->slack_bytes, 511 * MIB, 0.5);
+}
+
+Test(heaps, a_trace_of_an_earlier_version_has_none)
+{
+    gmt_fixture_load(&fixture, "fixtures/GM205_positive");
+    gmt_fixture_make_earlier(&fixture, "DROP TABLE region; DROP TABLE heap");
+    gmt_fixture_analyze(&fixture, "GM205");
+    loaded = true;
+    cr_expect_null(fixture.report.heaps);
+    cr_expect_eq(fixture.report.finding_count, 1);
+}
+
+/* What no recorder writes. */
+Test(heaps, numbers_that_cannot_be)
+{
+    analyze("INSERT INTO heap (id, usage, address, bytes, begin_ns, end_ns) VALUES"
+            " (1, 'sub_allocator', -1, 9, 1, 2), (2, 'sub_allocator', 9223372036854775807, "
+            "9223372036854775807, 1, 2),"
+            " (3, 'sub_allocator', 1, 8796093022208, -9, 9223372036854775807), (4, 'other', 0, 0, "
+            "NULL, NULL);"
+            "INSERT INTO region (id, heap_id, made_id, address, bytes, begin_ns, end_ns) VALUES"
+            " (5, 3, 99, 1, 8796093022208, 9, 1), (6, 77, 6, 9223372036854775807, 1, 1, NULL),"
+            " (7, 3, 7, " UNUSED ", 8796093022208, 3000000, NULL), (8, 3, 8, " UNUSED
+            ", 8796093022208, 3000000, NULL)");
+    cr_assert_not_null(fixture.report.heaps);
+    cr_expect_leq(fixture.report.heaps->devices[0].total_bytes, 768 * MIB + 0.5);
+    cr_expect_float_eq(fixture.report.heaps->devices[0].region_bytes, 512 * MIB, 0.5);
+}
