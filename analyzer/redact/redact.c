@@ -24,6 +24,7 @@
 #define KERNEL_USE "8"
 #define RANGE_USE "16"
 #define DOMAIN_USE "32"
+#define REGION_USE "64"
 
 static const struct string_use {
     const char *table, *column, *use;
@@ -46,9 +47,9 @@ static const struct string_use {
     {"device_op", "kernel_name_id", KERNEL_USE},
     {"range", "name_id", RANGE_USE},
     {"range", "domain_id", DOMAIN_USE},
-    {"heap", "name_id", RANGE_USE},
+    {"heap", "name_id", REGION_USE},
     {"heap", "domain_id", DOMAIN_USE},
-    {"region", "name_id", RANGE_USE},
+    {"region", "name_id", REGION_USE},
     {"step", "name_id", RANGE_USE},
     {"step_collective", "name_id", KERNEL_USE},
     {"step_kernel", "name_id", KERNEL_USE},
@@ -60,6 +61,7 @@ static const char string_without_names[] =
     "CASE uses WHEN " FILE_USE " THEN coalesce(gmt_file(text), gmt_package(text) || 'file ' || id) "
     "WHEN " OPCODE_USE " THEN coalesce(gmt_opcode(text), 'opcode ' || id) "
     "WHEN " RANGE_USE " THEN 'range ' || id WHEN " DOMAIN_USE " THEN 'domain ' || id "
+    "WHEN " REGION_USE " THEN 'region ' || id "
     "ELSE CASE WHEN uses IN (" FUNCTION_USE ", " KERNEL_USE ", " FUNCTION_USE " | " KERNEL_USE ") "
     /* nvcc's launch stubs of kernels are recognised by this prefix. */
     "THEN CASE WHEN instr(text, '__device_stub_') > 0 THEN '__device_stub__' ELSE "

@@ -5,7 +5,7 @@
  * An allocator registers the memory that it hands out parts of as a heap, and each part, for as long as it is in use, as a region.
  * Only virtual addresses are understood; permissions and initialized memory are for memory checkers, and their functions stay as they
  * are without a tool. Numbers and layouts are NVTX's binary interface (compatibility 0x0102, of CUDA 13);
- * tests/clients/regions.c, compiled with NVIDIA's headers, holds them to it.
+ * tests/clients/regions_calls.c, compiled with NVIDIA's headers, holds them to it.
  */
 #ifndef GMT_PRELOAD_STATE_NVTX_MEMORY_H
 #define GMT_PRELOAD_STATE_NVTX_MEMORY_H

@@ -144,6 +144,15 @@ registered while it was: the older one has ended|2" \
     "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db >t.txt
 }
 
+# Calls in any order: the trace has what the client's own account of them has.
+random() {
+    like_plain t random 20000
+    equal "what it comes to" "$(cat t.out)" "$(sql t.db "SELECT (SELECT count(*) FROM heap) || ' ' || count(*) || ' ' ||
+        count(end_ns) || ' ' || (SELECT count(*) || ' ' || sum(bytes) FROM v_region WHERE end_ns IS NULL) || ' ' ||
+        (SELECT count FROM loss WHERE detail = 'a region that is not registered') || ' ' ||
+        (SELECT count FROM loss WHERE detail = 'registered while it was: the older one has ended') FROM region")"
+}
+
 # A program without CUDA leaves nothing.
 nothing() {
     like_plain_nothing
