@@ -10,6 +10,7 @@
 #include "preload/session/session.h"
 #include "preload/state/nvtx_memory.h"
 #include "preload/state/nvtx_payload.h"
+#include "preload/state/regions.h"
 #include "preload/state/user_ranges.h"
 
 /* A domain is its name: handles are what gmt_nvtx_keep returned, registered strings likewise. */
@@ -261,6 +262,20 @@ static void install_payloads(struct gmt_nvtx_segment *segment)
     gmt_nvtx_set_slot(segment, GMT_NVTX_POP_PAYLOAD, (gmt_nvtx_function)pop_payload);
 }
 
+/* One of another version goes on without us. */
+static int install_memory(const struct gmt_nvtx_module *module)
+{
+    if (module->compatibility == GMT_NVTX_MEMORY_COMPATIBILITY) {
+        gmt_nvtx_memory_install(module->segments);
+        return 1;
+    }
+    if (enter()) {
+        gmt_regions_count(GMT_REGION_VERSION);
+        leave();
+    }
+    return 0;
+}
+
 /* Asked once per extension by each library that was compiled with it; InitializeInjectionNvtx2 comes first. */
 GMT_EXPORT int InitializeInjectionNvtxExtension(const struct gmt_nvtx_module *module)
 {
@@ -272,10 +287,5 @@ GMT_EXPORT int InitializeInjectionNvtxExtension(const struct gmt_nvtx_module *mo
         install_payloads(module->segments);
         return 1;
     }
-    if (module->module == GMT_NVTX_MODULE_MEMORY &&
-        module->compatibility == GMT_NVTX_MEMORY_COMPATIBILITY) {
-        gmt_nvtx_memory_install(module->segments);
-        return 1;
-    }
-    return 0;
+    return module->module == GMT_NVTX_MODULE_MEMORY && install_memory(module);
 }

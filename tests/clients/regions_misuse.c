@@ -3,8 +3,10 @@
 #define _GNU_SOURCE
 #include "regions_calls.h"
 
+#include <dlfcn.h>
 #include <nvtx3/nvToolsExtMemCudaRt.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static void bad_heaps(void)
 {
@@ -113,6 +115,34 @@ static void permissions(void)
     printf("permissions %d %d %d\n", made == NULL, process == NULL, device == NULL);
 }
 
+/* A library that was compiled with another version of the extension asks the tool, where there is one. */
+static void other_version(void)
+{
+    const char *path = getenv("NVTX_INJECTION64_PATH");
+    void *tool = path != NULL ? dlopen(path, RTLD_NOW) : NULL;
+    NvtxExtInitializeInjectionFunc_t ask = NULL;
+    intptr_t slots[64] = {0};
+    nvtxExtModuleSegment_t segment = {.segmentId = 1, .slotCount = 64, .functionSlots = slots};
+    nvtxExtModuleInfo_t module = {.nvtxVer = NVTX_VERSION,
+                                  .structSize = sizeof module,
+                                  .moduleId = NVTX_EXT_MODULEID_MEM,
+                                  .compatId = NVTX_EXT_COMPATID_MEM + 1,
+                                  .segmentsCount = 1,
+                                  .segments = &segment};
+    if (tool != NULL) {
+        *(void **)&ask = dlsym(tool, "InitializeInjectionNvtxExtension");
+    }
+    if (ask != NULL &&
+        (ask(&module) != 0 || slots[0] != 0)) { /* 1 of a version that is not known */
+        printf("another version is answered\n");
+    }
+    module.compatId = NVTX_EXT_COMPATID_MEM;
+    segment.slotCount = 1; /* fewer functions than are known */
+    if (ask != NULL && (ask(&module) != 1 || slots[0] == 0 || slots[1] != 0)) {
+        printf("a shorter table is not filled in as far as it goes\n");
+    }
+}
+
 /* Counts are those in tests/e2e/regions.sh. */
 int scenario_misuse(long n)
 {
@@ -123,6 +153,7 @@ int scenario_misuse(long n)
     bad_batches();
     bad_regions();
     permissions();
+    other_version();
     /* The same heap once more, with more memory: the older one has ended; a smaller one lies in it. */
     nvtxMemVirtualRangeDesc_t range = regions_range(regions_pool.base + 4096, 4096);
     regions_register(regions_pool.heap, &range, 1, NULL);

@@ -131,7 +131,7 @@ misuse() {
     equal "counted" "a heap that is not registered|4
 a region outside of its heap|2
 a region that is not registered|5
-a structure of another version, or none|13
+a structure of another version, or none|14
 memory that has no virtual addresses|2
 no address, or one that the size goes beyond|3
 registered while it was: the older one has ended|2" \
