@@ -265,7 +265,8 @@ static int fill_holders(struct heaps_work *work, const struct pieces *pieces)
 
         if (piece->kind == PIECE_HEAP) {
             device->slack_bytes += bytes;
-            device->heaps += is_of(work, work->heaps->heaps[piece->index].device_id);
+            /* One of reserved addresses need not begin in memory. */
+            device->heaps += bytes > 0 || is_of(work, work->heaps->heaps[piece->index].device_id);
         } else if (bytes > 0 && piece->kind == PIECE_REGION) {
             device->region_bytes += bytes;
             device->regions += 1;

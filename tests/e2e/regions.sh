@@ -70,6 +70,12 @@ report() {
     grep -q "12.0 MiB  regions.c:[0-9]* in make_weights: weight, 3 regions" t.txt || fail "no place: $(cat t.txt)"
     grep -q "32.0 MiB  not handed out, in 1 heap" t.txt || fail "no slack: $(cat t.txt)"
     "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db --format markdown >t.md
+    # What can be mailed names nothing of the program.
+    "$GMT_BUILD/bin/gmanalyze" --calibrate never --redact=names t.db --format json >mail.json
+    equal "parts of what is mailed" "$((32 << 20))" "$(of_report mail.json "${heaps}[0]['parts']['regions']")"
+    if grep -qE "weight|later|make_|pool|regions\.c|allocator\"" mail.json; then
+        fail "what is mailed names $(grep -oE "[^\"]*(weight|later|make_|pool|regions\.c|allocator\")[^\"]*" mail.json | head -3)"
+    fi
     grep -q "| 32.0 MiB | not handed out |" t.md || fail "no slack in markdown: $(cat t.md)"
 }
 

@@ -198,6 +198,7 @@ Test(heaps, of_reserved_addresses_what_is_mapped_counts)
             REGION("2", "1", AT(UNUSED, "511"), "8", "6", "70", "NULL"));
     cr_expect_float_eq(d->region_bytes, 2 * MIB, 0.5, "%g", d->region_bytes);
     cr_expect_float_eq(d->slack_bytes, 511 * MIB, 0.5);
+    cr_expect_eq((int)d->heaps, 1);
 }
 
 Test(heaps, a_trace_of_an_earlier_version_has_none)
