@@ -201,6 +201,22 @@ Test(heaps, of_reserved_addresses_what_is_mapped_counts)
     cr_expect_eq((int)d->heaps, 1);
 }
 
+#define SECOND_DEVICE \
+    "INSERT INTO device (id, name, uuid, compute_major, compute_minor) VALUES (1, 'Second', " \
+    "'GPU-2', 9, 0);" \
+    "INSERT INTO context VALUES (2, 1, 2); UPDATE allocation SET context_id = 2 WHERE id = 2;"
+
+Test(heaps, each_device_has_its_own)
+{
+    const struct gmt_heaps_device *d = report(
+        SECOND_DEVICE HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "100", "4", "20", "NULL"));
+    cr_expect_eq(d->device, 1);
+    cr_expect_float_eq(d->region_bytes, 100 * MIB, 0.5);
+    cr_expect_float_eq(d->slack_bytes, 412 * MIB, 0.5);
+    cr_expect_eq(d->other_bytes, 0, "the other device's");
+}
+
 Test(heaps, a_trace_of_an_earlier_version_has_none)
 {
     gmt_fixture_load(&fixture, "fixtures/GM205_positive");
