@@ -16,20 +16,20 @@
 enum { NO_DEVICE = -2 };
 
 /* Device memory by address. */
-struct placed {
+struct placed_memory {
     struct gmt_memory_row *row;
     int64_t end;
     int64_t furthest; /* the largest end up to this one */
 };
-struct places {
-    struct placed *list;
+struct memory_places {
+    struct placed_memory *list;
     size_t count, steps;
 };
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct gmt_memory_row *x = ((const struct placed *)a)->row;
-    const struct gmt_memory_row *y = ((const struct placed *)b)->row;
+    const struct gmt_memory_row *x = ((const struct placed_memory *)a)->row;
+    const struct gmt_memory_row *y = ((const struct placed_memory *)b)->row;
 
     if (x->address != y->address) {
         return x->address < y->address ? -1 : 1;
@@ -37,11 +37,11 @@ static int compare_places(const void *a, const void *b)
     return (x->lives_ns > y->lives_ns) - (x->lives_ns < y->lives_ns);
 }
 
-static int find_places(const struct gmt_memory *memory, struct places *places)
+static int find_places(const struct gmt_memory *memory, struct memory_places *places)
 {
     int64_t furthest = 0;
 
-    *places = (struct places){.list = calloc(memory->count + 1, sizeof(*places->list))};
+    *places = (struct memory_places){.list = calloc(memory->count + 1, sizeof(*places->list))};
     if (places->list == NULL) {
         return -ENOMEM;
     }
@@ -49,7 +49,8 @@ static int find_places(const struct gmt_memory *memory, struct places *places)
         struct gmt_memory_row *row = &memory->rows[i];
 
         if (gmt_memory_has_place(row)) {
-            places->list[places->count++] = (struct placed){row, row->address + row->bytes, 0};
+            places->list[places->count++] = (struct placed_memory){row, row->address + row->bytes,
+                                                                   0};
         }
     }
     qsort(places->list, places->count, sizeof(*places->list), compare_places);
@@ -61,7 +62,7 @@ static int find_places(const struct gmt_memory *memory, struct places *places)
 }
 
 /* How many begin before that address. */
-static size_t count_before(const struct places *places, int64_t address)
+static size_t count_before(const struct memory_places *places, int64_t address)
 {
     size_t low = 0, high = places->count;
 
@@ -78,10 +79,10 @@ static size_t count_before(const struct places *places, int64_t address)
 }
 
 /* Goes on from *at, which counts down, to the next one that has a byte of [first, end) at some time; NULL: no more. */
-static struct gmt_memory_row *next_with(struct places *places, size_t *at, int64_t first)
+static struct gmt_memory_row *next_with(struct memory_places *places, size_t *at, int64_t first)
 {
     while (*at > 0 && places->list[*at - 1].furthest > first && places->steps < MOST_STEPS) {
-        struct placed *place = &places->list[--*at];
+        struct placed_memory *place = &places->list[--*at];
 
         places->steps++;
         if (place->end > first) {
@@ -92,7 +93,7 @@ static struct gmt_memory_row *next_with(struct places *places, size_t *at, int64
 }
 
 /* The allocation that holds that address at that time. */
-static struct gmt_memory_row *row_at(struct places *places, int64_t address, int64_t at_ns)
+static struct gmt_memory_row *row_at(struct memory_places *places, int64_t address, int64_t at_ns)
 {
     size_t at = count_before(places, address + 1);
     struct gmt_memory_row *row = next_with(places, &at, address);
@@ -165,7 +166,7 @@ static const struct gmt_heap_row *heap_of(const struct gmt_heaps *heaps, int64_t
 
 /* ---- what they lie in ----------------------------------------------------------------------------- */
 
-static struct gmt_memory_row *find_row(struct places *places, struct gmt_heap_row *of)
+static struct gmt_memory_row *find_row(struct memory_places *places, struct gmt_heap_row *of)
 {
     struct gmt_memory_row *row = row_at(places, of->address, of->begin_ns);
 
@@ -185,7 +186,7 @@ static void mark(struct gmt_memory *memory, struct gmt_memory_row *row)
 }
 
 /* A heap may reserve addresses, to which memory is mapped later. */
-static void mark_heap(struct gmt_memory *memory, struct places *places,
+static void mark_heap(struct gmt_memory *memory, struct memory_places *places,
                       const struct gmt_heap_row *heap)
 {
     size_t at = count_before(places, heap->address + heap->bytes);
@@ -198,7 +199,7 @@ static void mark_heap(struct gmt_memory *memory, struct places *places,
     }
 }
 
-static void find_all(struct gmt_memory *memory, struct places *places)
+static void find_all(struct gmt_memory *memory, struct memory_places *places)
 {
     struct gmt_heaps *heaps = &memory->heaps;
 
@@ -241,7 +242,7 @@ int gmt_heaps_load(struct gmt_memory *memory)
     if (rc != 0 || heaps->heap_count + heaps->region_count == 0) {
         return rc;
     }
-    struct places places;
+    struct memory_places places;
     rc = find_places(memory, &places);
     if (rc == 0) {
         find_all(memory, &places);

@@ -88,17 +88,17 @@ static int find_moment(struct heaps_work *work)
 
 /* ---- who holds what then ---------------------------------------------------------------------------- */
 
-enum piece_kind { PIECE_ALLOCATION, PIECE_HEAP, PIECE_REGION };
+enum held_kind { PIECE_ALLOCATION, PIECE_HEAP, PIECE_REGION };
 
 /* Of two at one address the later one is the inner one. */
-struct piece {
+struct held_piece {
     int64_t first, end, order;
     size_t index;
-    enum piece_kind kind;
+    enum held_kind kind;
 };
 
-struct pieces {
-    struct piece *list;
+struct held_pieces {
+    struct held_piece *list;
     size_t count;
     int64_t *edges; /* begins and ends, in order */
     size_t edge_count;
@@ -109,7 +109,7 @@ struct pieces {
 
 static int compare_pieces(const void *a, const void *b)
 {
-    const struct piece *x = a, *y = b;
+    const struct held_piece *x = a, *y = b;
 
     if (x->first != y->first) {
         return x->first < y->first ? -1 : 1;
@@ -124,24 +124,24 @@ static int compare_edges(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void add_piece(struct pieces *pieces, int64_t first, int64_t bytes, int64_t order,
-                      size_t index, enum piece_kind kind)
+static void add_piece(struct held_pieces *pieces, int64_t first, int64_t bytes, int64_t order,
+                      size_t index, enum held_kind kind)
 {
     pieces->edges[pieces->edge_count++] = first;
     pieces->edges[pieces->edge_count++] = first + bytes;
-    pieces->list[pieces->count++] = (struct piece){first, first + bytes, order, index, kind};
+    pieces->list[pieces->count++] = (struct held_piece){first, first + bytes, order, index, kind};
 }
 
-static int find_pieces(const struct heaps_work *work, struct pieces *pieces)
+static int find_pieces(const struct heaps_work *work, struct held_pieces *pieces)
 {
     const struct gmt_memory *memory = work->memory;
     const struct gmt_heaps *heaps = work->heaps;
     size_t room = memory->count + heaps->heap_count + heaps->region_count + 1;
 
-    *pieces = (struct pieces){.list = calloc(room, sizeof(*pieces->list)),
-                              .edges = calloc(2 * room, sizeof(*pieces->edges)),
-                              .open = calloc(room, sizeof(*pieces->open)),
-                              .bytes = calloc(room, sizeof(*pieces->bytes))};
+    *pieces = (struct held_pieces){.list = calloc(room, sizeof(*pieces->list)),
+                                   .edges = calloc(2 * room, sizeof(*pieces->edges)),
+                                   .open = calloc(room, sizeof(*pieces->open)),
+                                   .bytes = calloc(room, sizeof(*pieces->bytes))};
     if (pieces->list == NULL || pieces->edges == NULL || pieces->open == NULL ||
         pieces->bytes == NULL) {
         return -ENOMEM;
@@ -169,7 +169,7 @@ static int find_pieces(const struct heaps_work *work, struct pieces *pieces)
     return 0;
 }
 
-static void swap_open(struct pieces *pieces, size_t i, size_t k)
+static void swap_open(struct held_pieces *pieces, size_t i, size_t k)
 {
     size_t other = pieces->open[i];
 
@@ -177,12 +177,12 @@ static void swap_open(struct pieces *pieces, size_t i, size_t k)
     pieces->open[k] = other;
 }
 
-static int64_t order_of(const struct pieces *pieces, size_t i)
+static int64_t order_of(const struct held_pieces *pieces, size_t i)
 {
     return pieces->list[pieces->open[i]].order;
 }
 
-static void push_open(struct pieces *pieces, size_t piece)
+static void push_open(struct held_pieces *pieces, size_t piece)
 {
     size_t i = pieces->open_count++;
 
@@ -193,7 +193,7 @@ static void push_open(struct pieces *pieces, size_t piece)
     }
 }
 
-static void pop_open(struct pieces *pieces)
+static void pop_open(struct held_pieces *pieces)
 {
     size_t i = 0;
 
@@ -213,7 +213,7 @@ static void pop_open(struct pieces *pieces)
 }
 
 /* From edge to edge: what is allocated there is of the innermost piece. */
-static void share_bytes(struct pieces *pieces)
+static void share_bytes(struct held_pieces *pieces)
 {
     size_t next = 0;
     int64_t allocated_until = INT64_MIN;
@@ -225,7 +225,7 @@ static void share_bytes(struct pieces *pieces)
             continue;
         }
         for (; next < pieces->count && pieces->list[next].first <= from; next++) {
-            const struct piece *piece = &pieces->list[next];
+            const struct held_piece *piece = &pieces->list[next];
 
             push_open(pieces, next);
             if (piece->kind == PIECE_ALLOCATION && piece->end > allocated_until) {
@@ -241,7 +241,7 @@ static void share_bytes(struct pieces *pieces)
     }
 }
 
-static void free_pieces(struct pieces *pieces)
+static void free_pieces(struct held_pieces *pieces)
 {
     free(pieces->list);
     free(pieces->edges);
@@ -250,7 +250,7 @@ static void free_pieces(struct pieces *pieces)
 }
 
 /* Sums by kind, and the holders of regions and of what is outside. */
-static int fill_holders(struct heaps_work *work, const struct pieces *pieces)
+static int fill_holders(struct heaps_work *work, const struct held_pieces *pieces)
 {
     struct gmt_heaps_device *device = work->device;
     struct gmt_arena *arena = work->analysis->report->arena;
@@ -260,7 +260,7 @@ static int fill_holders(struct heaps_work *work, const struct pieces *pieces)
     int rc = regions != NULL && others != NULL ? 0 : -ENOMEM;
 
     for (size_t i = 0; rc == 0 && i < pieces->count; i++) {
-        const struct piece *piece = &pieces->list[i];
+        const struct held_piece *piece = &pieces->list[i];
         double bytes = pieces->bytes[i];
 
         if (piece->kind == PIECE_HEAP) {
@@ -308,7 +308,7 @@ static void find_left(struct heaps_work *work)
 static int fill_device(struct heaps_work *work)
 {
     const struct gmt_timeline *tl = work->memory->timeline;
-    struct pieces pieces;
+    struct held_pieces pieces;
     int rc = find_pieces(work, &pieces);
 
     if (rc == 0) {

@@ -169,8 +169,8 @@ static int find_names(struct gmt_region_places *places, struct gmt_analysis *ana
         if (before == NULL || text == NULL || strcmp(before, text) != 0) {
             before = gmt_query_text(&query, 1, analysis->report->arena);
         }
-        places->names[places->name_count++] = (struct gmt_region_name){gmt_query_id(&query, 0),
-                                                                       before};
+        places->names[places->name_count++] = (struct gmt_named_region){gmt_query_id(&query, 0),
+                                                                        before};
     }
     return gmt_query_close(&query, rc);
 }
@@ -201,7 +201,7 @@ static int compare_stack(const void *key, const void *entry)
 
 static int compare_name(const void *key, const void *entry)
 {
-    int64_t id = *(const int64_t *)key, other = ((const struct gmt_region_name *)entry)->region;
+    int64_t id = *(const int64_t *)key, other = ((const struct gmt_named_region *)entry)->region;
 
     return (id > other) - (id < other);
 }
@@ -212,8 +212,8 @@ struct gmt_snapshot_holder gmt_region_place(const struct gmt_region_places *plac
     const struct gmt_region_stack *stack = bsearch(&region->stack_id, places->stacks,
                                                    places->stack_count, sizeof(*places->stacks),
                                                    compare_stack);
-    const struct gmt_region_name *name = bsearch(&region->id, places->names, places->name_count,
-                                                 sizeof(*places->names), compare_name);
+    const struct gmt_named_region *name = bsearch(&region->id, places->names, places->name_count,
+                                                  sizeof(*places->names), compare_name);
     struct gmt_snapshot_holder holder = {.label = "place not recorded",
                                          .name = name != NULL ? name->text : NULL};
 

@@ -8,7 +8,7 @@
 #include "reports/model/snapshot.h"
 
 struct gmt_region_stack;
-struct gmt_region_name {
+struct gmt_named_region {
     int64_t region;
     const char *text;
 };
@@ -16,7 +16,7 @@ struct gmt_region_name {
 struct gmt_region_places {
     struct gmt_region_stack *stacks; /* by id */
     size_t stack_count;
-    struct gmt_region_name *names; /* by region */
+    struct gmt_named_region *names; /* by region */
     size_t name_count;
 };
 

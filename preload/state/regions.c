@@ -18,7 +18,7 @@
 #define LOSS "NVTX memory call not understood"
 
 /* A heap or a region, by its place in the table. Place 0 is the whole process, a heap of no address. */
-struct span {
+struct known_span {
     uint64_t address, bytes, since_ticks;
     const char *domain, *name; /* name of a region: if it was given before the recording */
     uint32_t id, made, stack;
@@ -31,14 +31,14 @@ struct span {
 
 enum kind { HEAP, REGION };
 
-struct spans {
+struct known_spans {
     uint32_t bucket[2][BUCKETS]; /* the newest comes first */
-    struct span at[GMT_REGIONS_MOST];
+    struct known_span at[GMT_REGIONS_MOST];
 };
 
 static struct {
     struct gmt_mutex mutex;
-    gmt_table_pointer table; /* struct spans */
+    gmt_table_pointer table; /* struct known_spans */
     uint32_t used, free;     /* places that were ever in use; the one that was given back last */
     bool stale;              /* the table is that of the process that forked */
 } spans = {.mutex = GMT_MUTEX(REGIONS), .used = 1};
@@ -65,7 +65,7 @@ void gmt_regions_count(enum gmt_region_fault fault)
 
 /* ---- records ----------------------------------------------------------------------------------- */
 
-static void write_heap(const struct span *heap, enum gmt_heap_event event, uint64_t ticks,
+static void write_heap(const struct known_span *heap, enum gmt_heap_event event, uint64_t ticks,
                        const char *name)
 {
     const char *const texts[] = {name, heap->domain};
@@ -82,7 +82,7 @@ static void write_heap(const struct span *heap, enum gmt_heap_event event, uint6
     }
 }
 
-static void write_region(const struct spans *table, const struct span *region,
+static void write_region(const struct known_spans *table, const struct known_span *region,
                          enum gmt_heap_event event, uint64_t ticks, const char *name)
 {
     const struct gmt_region record = {.since_ticks = ticks,
@@ -100,7 +100,7 @@ static void write_region(const struct spans *table, const struct span *region,
 
 /* ---- the table ---------------------------------------------------------------------------------- */
 
-static uint32_t *bucket_of(struct spans *table, enum kind kind, uint64_t address)
+static uint32_t *bucket_of(struct known_spans *table, enum kind kind, uint64_t address)
 {
     return &table->bucket[kind][(address * UINT64_C(0x9e3779b97f4a7c15)) >> (64u - BUCKET_BITS)];
 }
@@ -118,18 +118,18 @@ static void watch_forks(void)
 }
 
 /* With the mutex: the table, made if there is none and `needed`. NULL: nothing is there. */
-static struct spans *begin(bool needed)
+static struct known_spans *begin(bool needed)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (needed) {
         (void)pthread_once(&once, watch_forks);
     }
     gmt_mutex_lock(&spans.mutex);
-    struct spans *table = needed ? gmt_table_need(&spans.table, sizeof(struct spans))
-                                 : gmt_table(&spans.table);
+    struct known_spans *table = needed ? gmt_table_need(&spans.table, sizeof(struct known_spans))
+                                       : gmt_table(&spans.table);
     if (table != NULL && spans.stale) {
         memset(table->bucket, 0, sizeof(table->bucket));
-        table->at[0] = (struct span){0};
+        table->at[0] = (struct known_span){0};
         spans.used = 1;
         spans.free = 0;
     }
@@ -148,7 +148,7 @@ static uint32_t new_id(void)
 }
 
 /* 0: there is no room. */
-static uint32_t put(struct spans *table, enum kind kind, const struct span *made)
+static uint32_t put(struct known_spans *table, enum kind kind, const struct known_span *made)
 {
     uint32_t place = spans.free;
     if (place != 0) {
@@ -158,13 +158,13 @@ static uint32_t put(struct spans *table, enum kind kind, const struct span *made
     } else {
         return 0;
     }
-    struct span *span = &table->at[place];
+    struct known_span *span = &table->at[place];
     *span = *made;
     uint32_t *bucket = bucket_of(table, kind, made->address);
     span->next = *bucket;
     *bucket = place;
     if (kind == REGION) {
-        struct span *heap = &table->at[span->owner];
+        struct known_span *heap = &table->at[span->owner];
         span->right = heap->first;
         if (heap->first != 0) {
             table->at[heap->first].left = place;
@@ -174,9 +174,9 @@ static uint32_t put(struct spans *table, enum kind kind, const struct span *made
     return place;
 }
 
-static void take_out(struct spans *table, enum kind kind, uint32_t place)
+static void take_out(struct known_spans *table, enum kind kind, uint32_t place)
 {
-    struct span *span = &table->at[place];
+    struct known_span *span = &table->at[place];
     uint32_t *link = bucket_of(table, kind, span->address);
     while (*link != place) {
         link = &table->at[*link].next;
@@ -195,7 +195,7 @@ static void take_out(struct spans *table, enum kind kind, uint32_t place)
 }
 
 /* Goes on behind `place`; 0: from the newest on, and: there is none. */
-static uint32_t find(struct spans *table, enum kind kind, uint64_t address, uint32_t place)
+static uint32_t find(struct known_spans *table, enum kind kind, uint64_t address, uint32_t place)
 {
     place = place != 0 ? table->at[place].next : *bucket_of(table, kind, address);
     while (place != 0 && table->at[place].address != address) {
@@ -204,7 +204,7 @@ static uint32_t find(struct spans *table, enum kind kind, uint64_t address, uint
     return place;
 }
 
-static bool is_within(const struct span *heap, uint64_t address, uint64_t bytes)
+static bool is_within(const struct known_span *heap, uint64_t address, uint64_t bytes)
 {
     return address >= heap->address && bytes <= heap->bytes &&
            address - heap->address <= heap->bytes - bytes;
@@ -222,7 +222,7 @@ static bool is_somewhere(uint64_t address, uint64_t bytes)
 /* ---- heaps -------------------------------------------------------------------------------------- */
 
 /* Their end follows from that of the heap, but for the whole process, which has no record. */
-static void end_regions(struct spans *table, uint32_t heap)
+static void end_regions(struct known_spans *table, uint32_t heap)
 {
     uint64_t ticks = gmt_clock_ticks();
     while (table->at[heap].first != 0) {
@@ -234,7 +234,7 @@ static void end_regions(struct spans *table, uint32_t heap)
     }
 }
 
-static void end_heap(struct spans *table, uint32_t heap)
+static void end_heap(struct known_spans *table, uint32_t heap)
 {
     write_heap(&table->at[heap], GMT_HEAP_ENDED, gmt_clock_ticks(), NULL);
     end_regions(table, heap);
@@ -242,7 +242,7 @@ static void end_heap(struct spans *table, uint32_t heap)
 }
 
 /* The same memory, or more of it, once more: nobody has said that the older one has ended. A smaller one may be one in the other. */
-static void end_older(struct spans *table, uint64_t address, uint64_t bytes)
+static void end_older(struct known_spans *table, uint64_t address, uint64_t bytes)
 {
     uint32_t older = 0;
     while ((older = find(table, HEAP, address, 0)) != 0 && table->at[older].bytes <= bytes) {
@@ -258,11 +258,11 @@ bool gmt_heap_begin(uint64_t address, uint64_t bytes, uint32_t usage, const char
         return false;
     }
     const char *kept = name != NULL && name[0] != '\0' ? gmt_nvtx_keep(name) : NULL;
-    struct spans *table = begin(true);
+    struct known_spans *table = begin(true);
     uint32_t place = 0;
     if (table != NULL) {
         end_older(table, address, bytes);
-        const struct span heap = {
+        const struct known_span heap = {
             .address = address,
             .bytes = bytes,
             .since_ticks = gmt_clock_ticks(),
@@ -285,7 +285,7 @@ bool gmt_heap_begin(uint64_t address, uint64_t bytes, uint32_t usage, const char
 
 void gmt_heap_end(uint64_t address)
 {
-    struct spans *table = begin(false);
+    struct known_spans *table = begin(false);
     uint32_t heap = table != NULL && address != 0 ? find(table, HEAP, address, 0) : 0;
     if (heap != 0) {
         end_heap(table, heap);
@@ -298,10 +298,10 @@ void gmt_heap_end(uint64_t address)
 
 void gmt_heap_empty(uint64_t address, uint32_t stack)
 {
-    struct spans *table = begin(false);
+    struct known_spans *table = begin(false);
     uint32_t heap = table != NULL && address != 0 ? find(table, HEAP, address, 0) : 0;
     if (heap != 0) {
-        struct span *span = &table->at[heap];
+        struct known_span *span = &table->at[heap];
         write_heap(span, GMT_HEAP_ENDED, gmt_clock_ticks(), NULL);
         end_regions(table, heap);
         span->id = new_id();
@@ -320,7 +320,7 @@ void gmt_heap_empty(uint64_t address, uint32_t stack)
 /* ---- regions ------------------------------------------------------------------------------------ */
 
 /* Of several at one address the innermost that the region lies in. */
-static uint32_t heap_for(struct spans *table, uint64_t heap, uint64_t address, uint64_t bytes)
+static uint32_t heap_for(struct known_spans *table, uint64_t heap, uint64_t address, uint64_t bytes)
 {
     uint32_t newest = heap != 0 ? find(table, HEAP, heap, 0) : 0, place = newest;
     while (place != 0 && !is_within(&table->at[place], address, bytes)) {
@@ -334,7 +334,7 @@ static uint32_t heap_for(struct spans *table, uint64_t heap, uint64_t address, u
 }
 
 /* The one of the same heap that nobody has ended. */
-static void end_same(struct spans *table, uint32_t heap, uint64_t address, uint64_t ticks)
+static void end_same(struct known_spans *table, uint32_t heap, uint64_t address, uint64_t ticks)
 {
     uint32_t same = find(table, REGION, address, 0);
     while (same != 0 && table->at[same].owner != heap) {
@@ -352,20 +352,20 @@ void gmt_region_begin(uint64_t heap, uint64_t address, uint64_t bytes, uint32_t 
     if (!is_somewhere(address, bytes)) {
         return;
     }
-    struct spans *table = begin(true);
+    struct known_spans *table = begin(true);
     uint32_t place = 0;
     if (table != NULL) {
         uint64_t ticks = gmt_clock_ticks();
         uint32_t owner = heap_for(table, heap, address, bytes), id = new_id();
         end_same(table, owner, address, ticks);
         place = put(table, REGION,
-                    &(struct span){.address = address,
-                                   .bytes = bytes,
-                                   .since_ticks = ticks,
-                                   .id = id,
-                                   .made = id,
-                                   .stack = stack,
-                                   .owner = owner});
+                    &(struct known_span){.address = address,
+                                         .bytes = bytes,
+                                         .since_ticks = ticks,
+                                         .id = id,
+                                         .made = id,
+                                         .stack = stack,
+                                         .owner = owner});
         if (place != 0) {
             write_region(table, &table->at[place], GMT_HEAP_BEGUN, ticks, NULL);
         }
@@ -377,7 +377,7 @@ void gmt_region_begin(uint64_t heap, uint64_t address, uint64_t bytes, uint32_t 
 }
 
 /* With the mutex, which the caller releases; NULL: it is counted. */
-static struct span *known_region(struct spans *table, uint64_t address)
+static struct known_span *known_region(struct known_spans *table, uint64_t address)
 {
     uint32_t place = table != NULL ? find(table, REGION, address, 0) : 0;
     if (place == 0) {
@@ -391,8 +391,8 @@ void gmt_region_resize(uint64_t address, uint64_t bytes)
     if (!is_somewhere(address, bytes)) {
         return;
     }
-    struct spans *table = begin(false);
-    struct span *region = known_region(table, address);
+    struct known_spans *table = begin(false);
+    struct known_span *region = known_region(table, address);
     if (region != NULL) {
         if (region->owner != 0 && !is_within(&table->at[region->owner], address, bytes)) {
             gmt_regions_count(GMT_REGION_OUTSIDE);
@@ -409,8 +409,8 @@ void gmt_region_resize(uint64_t address, uint64_t bytes)
 
 void gmt_region_end(uint64_t address)
 {
-    struct spans *table = begin(false);
-    struct span *region = known_region(table, address);
+    struct known_spans *table = begin(false);
+    struct known_span *region = known_region(table, address);
     if (region != NULL) {
         write_region(table, region, GMT_HEAP_ENDED, gmt_clock_ticks(), NULL);
         take_out(table, REGION, (uint32_t)(region - table->at));
@@ -423,8 +423,8 @@ void gmt_region_name(uint64_t address, const char *name)
     char cut[GMT_RANGE_NAME_BYTES] = "";
     memcpy(cut, name, strnlen(name, sizeof(cut) - 1));
     const char *kept = !is_recording() ? gmt_nvtx_keep(cut) : NULL; /* then names are few */
-    struct spans *table = begin(false);
-    struct span *region = known_region(table, address);
+    struct known_spans *table = begin(false);
+    struct known_span *region = known_region(table, address);
     if (region != NULL) {
         region->name = kept;
         write_region(table, region, GMT_HEAP_NAMED, gmt_clock_ticks(), cut);
@@ -435,11 +435,11 @@ void gmt_region_name(uint64_t address, const char *name)
 /* ---- the recording ------------------------------------------------------------------------------ */
 
 /* What is in use of the table is reached through its buckets. */
-static void write_all(struct spans *table, enum kind kind)
+static void write_all(struct known_spans *table, enum kind kind)
 {
     for (uint32_t i = 0; i < BUCKETS; i++) {
         for (uint32_t place = table->bucket[kind][i]; place != 0; place = table->at[place].next) {
-            struct span *span = &table->at[place];
+            struct known_span *span = &table->at[place];
             if (kind == HEAP) {
                 write_heap(span, GMT_HEAP_BEGUN, span->since_ticks, span->name);
             } else {
@@ -451,7 +451,7 @@ static void write_all(struct spans *table, enum kind kind)
 
 void gmt_regions_start(void)
 {
-    struct spans *table = begin(false);
+    struct known_spans *table = begin(false);
     atomic_store_explicit(&recording, true, memory_order_release);
     if (table != NULL) {
         write_all(table, HEAP);
