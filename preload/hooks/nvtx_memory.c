@@ -20,7 +20,7 @@
 /* Of the function that the program has called. */
 #define STACK_HERE() \
     (atomic_load_explicit(&gmt_started, memory_order_acquire) \
-         ? gmt_stack_here(__builtin_frame_address(0)) \
+         ? gmt_stack_here(__builtin_frame_address(0), 0) \
          : 0)
 
 /* Every structure begins with these two. */
