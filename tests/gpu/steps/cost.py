@@ -20,6 +20,7 @@ CALLS = 4000
 PAIR = {"malloc_free_1m": 2, "context_16": 16}  # figures that cover more than one call
 BIND = "import os, sys; os.sched_setaffinity(0, {int(sys.argv[1])}); os.execv(sys.argv[2], sys.argv[2:])"
 CPUS = 8
+COLD_ROUNDS = 5
 
 
 def measured(session, what, done):
@@ -142,7 +143,26 @@ def by_processor(session, command):
                  both.added("light, no stacks"), "ns")
 
 
+def cold(session):
+    """What a launch takes where the program has written other memory since the last one, as a framework does: 0, 8 MiB."""
+    for mib in (0, 8):
+        command = [session.build / "tests" / "bench" / "cold_launches", 3000, mib]
+        modes = {name: mode for name, mode in modes_of(session, command).items() if name != "nsys"}
+        took = {name: [] for name in modes}
+        for _ in range(COLD_ROUNDS):
+            for name, mode in modes.items():
+                done = mode()
+                if done.returncode == 0:
+                    took[name].append(json.loads(done.stdout.splitlines()[0])["median_ns"])
+        medians = {name: statistics.median(values) for name, values in took.items() if values}
+        if session.check(f"{mib} MiB between launches: enough rounds", all(len(values) == COLD_ROUNDS for values in took.values()),
+                         {name: len(values) for name, values in took.items()}):
+            session.note(f"{mib} MiB between launches: a launch, ns, and what is added",
+                         [medians["bare"], {name: value - medians["bare"] for name, value in medians.items() if name != "bare"}])
+
+
 def run(session):
+    cold(session)
     command = [session.build / "tests" / "bench" / "call_cost", CALLS]
     modes = modes_of(session, command)
     began = time.monotonic()
