@@ -59,9 +59,13 @@ static int compare_copied(const void *a, const void *b)
 
 /* ---- from the trace --------------------------------------------------------------------------- */
 
+/* Bytes. Shorter ones, such as counters and lengths, are equal by chance on many ranks. */
+#define LEAST_BYTES 256
+
 static bool is_between(const struct gmt_tl_copy *copy)
 {
-    return copy->direction == GMT_DIR_D2H || copy->direction == GMT_DIR_H2D;
+    return copy->bytes >= LEAST_BYTES &&
+           (copy->direction == GMT_DIR_D2H || copy->direction == GMT_DIR_H2D);
 }
 
 static bool is_known(const struct gmt_tl_copy *copy, const struct gmt_print *print)

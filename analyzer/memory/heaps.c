@@ -20,6 +20,7 @@ struct placed_memory {
     struct gmt_memory_row *row;
     int64_t end;
     int64_t furthest; /* the largest end up to this one */
+    int64_t part;     /* address of a region that is a part of it; 0: none has been seen */
 };
 struct memory_places {
     struct placed_memory *list;
@@ -49,8 +50,8 @@ static int find_places(const struct gmt_memory *memory, struct memory_places *pl
         struct gmt_memory_row *row = &memory->rows[i];
 
         if (gmt_memory_has_place(row)) {
-            places->list[places->count++] = (struct placed_memory){row, row->address + row->bytes,
-                                                                   0};
+            places->list[places->count++] = (struct placed_memory){
+                .row = row, .end = row->address + row->bytes};
         }
     }
     qsort(places->list, places->count, sizeof(*places->list), compare_places);
@@ -61,15 +62,16 @@ static int find_places(const struct gmt_memory *memory, struct memory_places *pl
     return 0;
 }
 
-/* How many begin before that address. */
-static size_t count_before(const struct memory_places *places, int64_t address)
+/* How many lie before that address, or begin there before that time. */
+static size_t count_before(const struct memory_places *places, int64_t address, int64_t at_ns)
 {
     size_t low = 0, high = places->count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
+        const struct gmt_memory_row *row = places->list[middle].row;
 
-        if (places->list[middle].row->address < address) {
+        if (row->address < address || (row->address == address && row->lives_ns < at_ns)) {
             low = middle + 1;
         } else {
             high = middle;
@@ -78,55 +80,45 @@ static size_t count_before(const struct memory_places *places, int64_t address)
     return low;
 }
 
-/* Goes on from *at, which counts down, to the next one that has a byte of [first, end) at some time; NULL: no more. */
-static struct gmt_memory_row *next_with(struct memory_places *places, size_t *at, int64_t first)
+/* The allocation that holds that address at that time. Of those that began at one address, only the latest before that time can. */
+static struct placed_memory *place_at(struct memory_places *places, int64_t address, int64_t at_ns)
 {
-    while (*at > 0 && places->list[*at - 1].furthest > first && places->steps < MOST_STEPS) {
-        struct placed_memory *place = &places->list[--*at];
+    size_t at = count_before(places, address + 1, INT64_MIN);
+
+    while (at > 0 && places->list[at - 1].furthest > address && places->steps < MOST_STEPS) {
+        int64_t base = places->list[at - 1].row->address;
+        size_t first = count_before(places, base, INT64_MIN);
+        size_t after = count_before(places, base, at_ns < INT64_MAX ? at_ns + 1 : at_ns);
 
         places->steps++;
-        if (place->end > first) {
-            return place->row;
+        if (after > first && places->list[after - 1].end > address &&
+            gmt_memory_freed_ns(places->list[after - 1].row) > at_ns) {
+            return &places->list[after - 1];
         }
+        at = first;
     }
     return NULL;
 }
 
-/* The allocation that holds that address at that time. */
-static struct gmt_memory_row *row_at(struct memory_places *places, int64_t address, int64_t at_ns)
-{
-    size_t at = count_before(places, address + 1);
-    struct gmt_memory_row *row = next_with(places, &at, address);
-
-    while (row != NULL && (row->lives_ns > at_ns || gmt_memory_freed_ns(row) <= at_ns)) {
-        row = next_with(places, &at, address);
-    }
-    return row;
-}
-
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-static int load_rows(sqlite3 *db, const char *table, const char *columns,
-                     struct gmt_heap_row **rows, size_t *count)
+/* `all`: the number of rows; `sql`: id, address, bytes, begin, end, stack, heap, whether it is a pool, of each. */
+static int load_rows(sqlite3 *db, const char *all, const char *sql, struct gmt_heap_row **rows,
+                     size_t *count)
 {
-    struct gmt_arena arena = {0};
     struct gmt_query query;
     int64_t n = 0;
-    int rc = gmt_query_int64(db, gmt_arena_text(&arena, "SELECT count(*) FROM %s", table), &n);
+    int rc = gmt_query_int64(db, all, &n);
 
-    *rows = rc == 0 && n >= 0 && gmt_guard_plausible_rows(db, n)
-                ? calloc((size_t)n + 1, sizeof(**rows))
-                : NULL;
-    if (*rows == NULL) {
-        gmt_arena_free(&arena);
-        return rc != 0 ? rc : -ENOMEM;
+    if (rc != 0) {
+        return rc;
     }
-    rc = gmt_query_open(
-        &query, db,
-        gmt_arena_text(&arena,
-                       "SELECT id, address, bytes, begin_ns, end_ns, stack_id, %s FROM %s "
-                       "WHERE begin_ns IS NOT NULL ORDER BY id",
-                       columns, table));
+    *rows = n >= 0 && gmt_guard_plausible_rows(db, n) ? calloc((size_t)n + 1, sizeof(**rows))
+                                                      : NULL;
+    if (*rows == NULL) {
+        return -ENOMEM;
+    }
+    rc = gmt_query_open(&query, db, sql);
     while (rc == 0 && *count < (size_t)n && gmt_query_next(&query)) {
         struct gmt_heap_row row = {.id = gmt_query_id(&query, 0),
                                    .address = gmt_query_int(&query, 1),
@@ -143,9 +135,7 @@ static int load_rows(sqlite3 *db, const char *table, const char *columns,
             (*rows)[(*count)++] = row;
         }
     }
-    rc = gmt_query_close(&query, rc);
-    gmt_arena_free(&arena);
-    return rc;
+    return gmt_query_close(&query, rc);
 }
 
 static const struct gmt_heap_row *heap_of(const struct gmt_heaps *heaps, int64_t id)
@@ -166,17 +156,17 @@ static const struct gmt_heap_row *heap_of(const struct gmt_heaps *heaps, int64_t
 
 /* ---- what they lie in ----------------------------------------------------------------------------- */
 
-static struct gmt_memory_row *find_row(struct memory_places *places, struct gmt_heap_row *of)
+static struct placed_memory *find_place(struct memory_places *places, struct gmt_heap_row *of)
 {
-    struct gmt_memory_row *row = row_at(places, of->address, of->begin_ns);
+    struct placed_memory *place = place_at(places, of->address, of->begin_ns);
 
-    if (row != NULL) {
-        int64_t freed_ns = gmt_memory_freed_ns(row);
+    if (place != NULL) {
+        int64_t freed_ns = gmt_memory_freed_ns(place->row);
 
-        of->device_id = row->device_id;
+        of->device_id = place->row->device_id;
         of->until_ns = freed_ns < of->until_ns ? freed_ns : of->until_ns;
     }
-    return row;
+    return place;
 }
 
 static void mark(struct gmt_memory *memory, struct gmt_memory_row *row)
@@ -185,18 +175,29 @@ static void mark(struct gmt_memory *memory, struct gmt_memory_row *row)
     row->segment = true;
 }
 
-/* A heap may reserve addresses, to which memory is mapped later. */
-static void mark_heap(struct gmt_memory *memory, struct memory_places *places,
+/* A pool's own allocation is a segment from the start. Heaps that reserve addresses, or are a small part of an allocation, say nothing
+ * of it by themselves: their regions do. */
+static void mark_heap(struct gmt_memory *memory, const struct placed_memory *place,
                       const struct gmt_heap_row *heap)
 {
-    size_t at = count_before(places, heap->address + heap->bytes);
-    struct gmt_memory_row *row;
-
-    while ((row = next_with(places, &at, heap->address)) != NULL) {
-        if (row->lives_ns < heap->until_ns && gmt_memory_freed_ns(row) > heap->begin_ns) {
-            mark(memory, row);
-        }
+    if (place != NULL && heap->is_pool && heap->address + heap->bytes <= place->end &&
+        heap->bytes >= place->row->bytes / 2) {
+        mark(memory, place->row);
     }
+}
+
+/* A part of an allocation that a pool has handed out. Without a pool two parts make a segment of it, as a program may give a name to a
+ * part of what it uses as one; a region that is all of an allocation gives that a name. */
+static void mark_region(struct gmt_memory *memory, struct placed_memory *place,
+                        const struct gmt_heap_row *heap, const struct gmt_heap_row *region)
+{
+    if (place == NULL || region->bytes >= place->row->bytes) {
+        return;
+    }
+    if (heap != NULL ? heap->is_pool : place->part != 0 && place->part != region->address) {
+        mark(memory, place->row);
+    }
+    place->part = heap == NULL ? region->address : place->part;
 }
 
 static void find_all(struct gmt_memory *memory, struct memory_places *places)
@@ -204,15 +205,12 @@ static void find_all(struct gmt_memory *memory, struct memory_places *places)
     struct gmt_heaps *heaps = &memory->heaps;
 
     for (size_t i = 0; i < heaps->heap_count; i++) {
-        (void)find_row(places, &heaps->heaps[i]);
-        if (heaps->heaps[i].is_pool) {
-            mark_heap(memory, places, &heaps->heaps[i]);
-        }
+        mark_heap(memory, find_place(places, &heaps->heaps[i]), &heaps->heaps[i]);
     }
     for (size_t i = 0; i < heaps->region_count; i++) {
         struct gmt_heap_row *region = &heaps->regions[i];
         const struct gmt_heap_row *heap = heap_of(heaps, region->heap_id);
-        struct gmt_memory_row *row = find_row(places, region);
+        struct placed_memory *place = find_place(places, region);
 
         if (heap != NULL) {
             region->until_ns = heap->until_ns < region->until_ns ? heap->until_ns
@@ -220,12 +218,11 @@ static void find_all(struct gmt_memory *memory, struct memory_places *places)
         } else {
             region->heap_id = 0;
         }
-        /* One that is all of an allocation gives that a name. */
-        if (heap == NULL && row != NULL && region->bytes < row->bytes) {
-            mark(memory, row);
-        }
+        mark_region(memory, place, heap, region);
     }
 }
+
+#define COLUMNS "SELECT id, address, bytes, begin_ns, end_ns, stack_id, "
 
 int gmt_heaps_load(struct gmt_memory *memory)
 {
@@ -235,9 +232,14 @@ int gmt_heaps_load(struct gmt_memory *memory)
     if (!gmt_trace_has_column(db, "heap", "usage") || !gmt_trace_has_column(db, "region", "id")) {
         return 0;
     }
-    int rc = load_rows(db, "heap", "0, usage = 'sub_allocator'", &heaps->heaps, &heaps->heap_count);
+    int rc = load_rows(db, "SELECT count(*) FROM heap",
+                       COLUMNS "0, usage = 'sub_allocator' FROM heap WHERE begin_ns IS NOT NULL "
+                               "ORDER BY id",
+                       &heaps->heaps, &heaps->heap_count);
     if (rc == 0) {
-        rc = load_rows(db, "region", "heap_id, 0", &heaps->regions, &heaps->region_count);
+        rc = load_rows(db, "SELECT count(*) FROM region",
+                       COLUMNS "heap_id, 0 FROM region WHERE begin_ns IS NOT NULL ORDER BY id",
+                       &heaps->regions, &heaps->region_count);
     }
     if (rc != 0 || heaps->heap_count + heaps->region_count == 0) {
         return rc;

@@ -75,11 +75,13 @@ static int32_t path_within(struct gmt_range_paths *paths, int32_t parent, int32_
     int32_t wider = paths->wider != NULL ? find_wider(paths, parent, group, of_process) : -1;
 
     group = paths->wider != NULL && wider < 0 ? OTHERS : group;
+    wider = group == OTHERS ? -1 : wider;
     size_t slot = slot_of(paths, parent, group, of_process);
 
     if (paths->slots[slot] == 0 &&
         (depth >= GMT_RANGE_DEPTH_MOST || paths->count >= GMT_RANGE_PATHS_MOST)) {
         group = OTHERS;
+        wider = -1;
         slot = slot_of(paths, parent, group, of_process);
     }
     if (paths->slots[slot] != 0) {
@@ -87,6 +89,7 @@ static int32_t path_within(struct gmt_range_paths *paths, int32_t parent, int32_
     }
     struct gmt_range_path row = {
         .group = group,
+        .wider = wider,
         .thread = -1,
         .sums = {
             .parent = parent, .depth = depth, .of_process = of_process, .others = group == OTHERS}};
@@ -304,11 +307,10 @@ size_t gmt_range_paths_visit(struct gmt_range_paths *paths, int64_t thread, int6
         int32_t range = gmt_named_ranges_open(all, where[i], at_ns);
 
         for (int looked = 0; range >= 0 && looked < CROSSING_MOST; looked++) {
-            n = visit_range(paths, range, n);
-            range = paths->crossing[range];
-            if (range >= 0 && all->ranges[range].end_ns < at_ns) {
-                range = gmt_named_ranges_around(all, range, at_ns);
-            }
+            bool is_open = all->ranges[range].end_ns >= at_ns;
+
+            n = is_open ? visit_range(paths, range, n) : n;
+            range = is_open ? paths->crossing[range] : all->ranges[range].parent;
         }
     }
     return n;

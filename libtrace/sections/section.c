@@ -65,7 +65,9 @@ uint64_t gmt_section_begin(enum gmt_section_id section)
         __atomic_store_n(&control->sections[own.word - 1], word, __ATOMIC_RELAXED);
         return before;
     }
-    for (uint32_t at = 0; at < GMT_SECTION_WORDS; at++) {
+    /* Threads that are held leave room for who holds them: that is what is asked for. */
+    uint32_t words = section == GMT_SECTION_HELD ? GMT_SECTION_WORDS - 2 : GMT_SECTION_WORDS;
+    for (uint32_t at = 0; at < words; at++) {
         uint64_t none = 0;
         if (__atomic_load_n(&control->sections[at], __ATOMIC_RELAXED) == 0 &&
             __atomic_compare_exchange_n(&control->sections[at], &none, word, false,

@@ -25,6 +25,8 @@
 enum { FREE, HELD, UNDOING, KEPT, BROKEN };
 
 #define LEAVE_PART 25u /* of the limit, for others to leave the calls that they are inside of */
+#define STEP_NS UINT64_C(1000000)
+#define STEP_MOST_NS UINT64_C(20000000)
 #define ALONE_NS UINT64_C(1000000000) /* that one piece of work may take where nobody waits */
 
 _Atomic uint32_t gmt_hold_state;
@@ -35,8 +37,9 @@ static _Atomic unsigned count;
 static _Atomic bool strangers; /* a thread that is not in the list may use CUDA */
 static _Atomic uint64_t since_ns;
 static _Atomic uint64_t alive_ns; /* the holder's last sign of life in KEPT */
-static _Atomic uint64_t limit_ns = GMT_HOLD_NS;
-static bool registered; /* for expedited membarrier */
+static _Atomic uint64_t limit_ns = GMT_HOLD_NS, launch_limit_ns = GMT_HOLD_TIMEOUT_NS;
+static _Atomic uint64_t timeout_ns = GMT_HOLD_TIMEOUT_NS; /* for what the holder does now */
+static bool registered;                                   /* for expedited membarrier */
 /* The holder, while there is one, and its signals, which wait for the end of what it keeps: a handler may leave by longjmp. */
 static struct gmt_guard *_Atomic holder;
 static sigset_t signals;
@@ -44,6 +47,11 @@ static sigset_t signals;
 void gmt_hold_set_limit(uint64_t ns)
 {
     atomic_store(&limit_ns, ns);
+}
+
+void gmt_hold_set_launch_limit(uint64_t ns)
+{
+    atomic_store(&launch_limit_ns, ns);
 }
 
 /* ---- what a call does --------------------------------------------------------------------------- */
@@ -141,17 +149,36 @@ static void give_holder_up(void)
     }
 }
 
+/* How long a thread has waited since a sign of life of the holder's. */
+struct held_time {
+    uint64_t alive_ns, waited_ns;
+};
+
+/* A step that takes longer than STEP_MOST_NS is one in which the process did not run. */
+static void wait_step(uint32_t state, struct held_time *held)
+{
+    uint64_t alive = atomic_load(&alive_ns), began_ns = gmt_clock_monotonic_ns();
+    if (alive != held->alive_ns) {
+        *held = (struct held_time){.alive_ns = alive};
+    }
+    if (state == KEPT && held->waited_ns > atomic_load(&timeout_ns)) {
+        give_holder_up();
+        return;
+    }
+    futex_wait(state, STEP_NS);
+    uint64_t took_ns = gmt_clock_monotonic_ns() - began_ns;
+    held->waited_ns += took_ns < STEP_MOST_NS ? took_ns : STEP_MOST_NS;
+}
+
 /* An undo may outlast its time: then it is waited for in steps. It ends: it copies device memory while nothing is under way, and
  * calls nothing else. */
-static void wait_once(uint32_t state)
+static void wait_once(uint32_t state, struct held_time *held)
 {
     uint64_t held_ns = age_ns(&since_ns);
     if (held_ns < atomic_load(&limit_ns)) {
         futex_wait(state, atomic_load(&limit_ns) - held_ns);
-    } else if (state == KEPT && age_ns(&alive_ns) > GMT_HOLD_TIMEOUT_NS) {
-        give_holder_up();
     } else if (state == UNDOING || state == KEPT) {
-        futex_wait(state, UINT64_C(1000000));
+        wait_step(state, held);
     } else {
         (void)atomic_compare_exchange_strong(&gmt_hold_state, &state, BROKEN);
     }
@@ -164,11 +191,12 @@ void gmt_hold_wait(unsigned hook)
     }
     int saved_errno = errno;
     uint64_t section = gmt_section_begin(GMT_SECTION_HELD);
+    struct held_time held = {0};
     for (;;) {
         gmt_guard.waits = 1;
         uint32_t state = atomic_load(&gmt_hold_state);
         if (state == HELD || state == UNDOING || state == KEPT) {
-            wait_once(state);
+            wait_once(state, &held);
             continue;
         }
         /* Inside again, and looked for again: the holder may have begun anew meanwhile. */
@@ -272,6 +300,7 @@ bool gmt_hold_keep(uint64_t expected_ns)
     sigset_t all;
     (void)sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &signals);
+    atomic_store(&timeout_ns, GMT_HOLD_TIMEOUT_NS);
     atomic_store(&alive_ns, gmt_clock_monotonic_ns());
     if (gmt_hold_fits(expected_ns) &&
         atomic_compare_exchange_strong(&gmt_hold_state, &state, KEPT)) {
@@ -286,6 +315,18 @@ void gmt_hold_alive(void)
     if (atomic_load_explicit(&holder, memory_order_relaxed) == &gmt_guard) {
         atomic_store_explicit(&alive_ns, gmt_clock_monotonic_ns(), memory_order_relaxed);
     }
+}
+
+void gmt_hold_launch_begins(void)
+{
+    atomic_store(&timeout_ns, atomic_load(&launch_limit_ns));
+    gmt_hold_alive();
+}
+
+void gmt_hold_launch_ends(void)
+{
+    gmt_hold_alive(); /* first: nobody finds the short time and an old sign */
+    atomic_store(&timeout_ns, GMT_HOLD_TIMEOUT_NS);
 }
 
 bool gmt_hold_undo(void)
@@ -318,6 +359,7 @@ void gmt_hold_end(void)
 void gmt_hold_left(void)
 {
     gmt_section_forget();
+    gmt_guard.waits = 0; /* it may have been held: else nobody would look for it again */
     if (atomic_load(&holder) == &gmt_guard) {
         gmt_hold_end();
     }

@@ -10,8 +10,9 @@
  *
  * No thread waits longer than the limit, GMT_HOLD_NS unless another is set: then it breaks the hold and goes on, and the holder finds out at its next
  * step. While the holder keeps it (gmt_hold_keep) a hold is broken only when the holder has given no sign of life for
- * GMT_HOLD_TIMEOUT_NS: no call of the driver's or of CUPTI's takes so long but one that waits for what a held thread has (the
- * loader's lock), or for ever. An undo is never broken, for memory is not what the program left there until it ends; it copies device memory while
+ * GMT_HOLD_TIMEOUT_NS, in a launch that is measured for longer (gmt_hold_set_launch_limit): no call of the driver's or of CUPTI's takes so
+ * long but one that waits for what a held thread has (the loader's lock), or for ever. What counts is the time that a held thread has waited: a
+ * process that was stopped and goes on has lost none. An undo is never broken, for memory is not what the program left there until it ends; it copies device memory while
  * nothing is under way, and calls nothing else. The holder begins either only when it expects to end in time.
  */
 #ifndef GMT_PRELOAD_GUARD_HOLD_H
@@ -26,6 +27,9 @@
 
 /* Another limit than GMT_HOLD_NS, ns. Before the first hold. */
 void gmt_hold_set_limit(uint64_t ns);
+/* How long the call of a measured launch may take, ns: where instructions are counted it returns when its kernel has ended, which
+ * takes up to 200 times as long as else. GMT_HOLD_TIMEOUT_NS unless set, before the first hold. */
+void gmt_hold_set_launch_limit(uint64_t ns);
 
 /* Not 0: a thread holds the others. */
 extern _Atomic uint32_t gmt_hold_state;
@@ -58,6 +62,9 @@ bool gmt_hold_alone(void);
 bool gmt_hold_keep(uint64_t expected_ns);
 /* A sign of life of who does: it waits, and not inside of a call. From any thread. */
 void gmt_hold_alive(void);
+/* The call of a measured launch begins, and has returned. */
+void gmt_hold_launch_begins(void);
+void gmt_hold_launch_ends(void);
 void gmt_hold_keep_ends(void);
 
 /* While it is kept: an undo of memory begins; false: the hold was broken. */

@@ -253,6 +253,8 @@ static void measure(struct gmt_hooked_launch *launch, struct gmt_hook_call *call
     launch->head.group = (uint8_t)gmt_collector->begin(&launch->measured);
     if (launch->head.group == GMT_GROUP_NONE) {
         let_others_go(launch);
+    } else if (launch->kept) {
+        gmt_hold_launch_begins();
     }
 }
 
@@ -299,6 +301,9 @@ void gmt_launch_after(struct gmt_hooked_launch *launch, struct gmt_hook_call *ca
     if (call->result != CUDA_SUCCESS) {
         launch->measured.suspected =
             GMT_MEASURABLE; /* no kernel ran that could have shown anything */
+    }
+    if (launch->kept) {
+        gmt_hold_launch_ends();
     }
     if (launch->head.group != GMT_GROUP_NONE && !launch->repeated) {
         gmt_collector->end(&launch->measured, (enum gmt_counter_group)launch->head.group);

@@ -20,6 +20,9 @@
 #define START_NS \
     UINT64_C(1000000000) /* that counting may take at the start, besides its share ... */
 #define SECOND_RUN_START_NS UINT64_C(10000000000) /* ... and in a run for counters only */
+/* What a launch may take that is measured: some 200 times its kernel where all instructions are counted, for which CUPTI is given a minute. */
+#define LAUNCH_NS UINT64_C(20000000000)
+#define LAUNCH_ALL_NS UINT64_C(70000000000)
 
 static bool idle(void)
 {
@@ -109,6 +112,7 @@ const struct gmt_collector_ops *gmt_collect_start(bool inherited_cupti)
         .leave = gmt_guard_reopen,
         .allocation_at = allocation_at,
     };
+    gmt_hold_set_launch_limit(counts_instructions() ? LAUNCH_ALL_NS : LAUNCH_NS);
     const struct gmt_collector_ops *chosen = choose_collector(&config);
     gmt_waits_want(gmt_options.repeat != GMT_REPEAT_OFF ||
                    (!gmt_hazards_ignored() && (config.counters || counts_instructions())));

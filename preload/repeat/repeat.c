@@ -284,7 +284,9 @@ static bool execute_again(struct gmt_repeat *repeat, struct gmt_hook_call *call,
         return false; /* a driver that cannot copy any more: the context is lost to the program, too */
     }
     enum gmt_counter_group group = gmt_collector->begin(repeat->measured);
+    gmt_hold_launch_begins();
     CUresult result = launch_again(repeat->launch);
+    gmt_hold_launch_ends();
     if (group != GMT_GROUP_NONE) {
         gmt_collector->end(repeat->measured, group);
         repeat->group = group;

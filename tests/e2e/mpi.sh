@@ -126,6 +126,9 @@ none() {
     job same same=1
     fleet same.standin_mpirun
     equal "computed by all" " without_fingerprint 0 few 0 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
+    job short bytes=252
+    fleet short.standin_mpirun
+    equal "short contents" " without_fingerprint 0 few 0 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
     STEPS=2
     job two
     fleet two.standin_mpirun

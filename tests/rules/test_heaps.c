@@ -79,16 +79,43 @@ Test(heaps, memory_of_an_allocator_is_not_called_unused)
 {
     cr_expect(calls_it_unused(""));
     cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")));
-    /* A heap that lies in it, and one that begins before it: memory that is mapped to addresses. */
-    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "8"), "4", "3", "80")));
-    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "-8"), "900", "1", "80")));
-    cr_expect_not(calls_it_unused(REGION("1", "NULL", UNUSED, "8", "3", "80", "NULL")));
+    /* A heap that is a small part of it, and one that begins before it, as where memory is mapped to addresses: by a region. */
+    cr_expect(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "8"), "4", "3", "80")));
+    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "8"), "4", "3", "80")
+                                      REGION("2", "1", AT(UNUSED, "8"), "2", "4", "80", "NULL")));
+    cr_expect(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "-8"), "900", "1", "80")));
+    cr_expect_not(calls_it_unused(HEAP("1", "sub_allocator", AT(UNUSED, "-8"), "900", "1", "80")
+                                      REGION("2", "1", AT(UNUSED, "8"), "2", "4", "80", "NULL")));
+    /* Without a heap: one part may be a name for what lies there; two are handed out. */
+    cr_expect(calls_it_unused(REGION("1", "NULL", UNUSED, "8", "3", "80", "NULL")));
+    cr_expect(calls_it_unused(REGION("1", "NULL", UNUSED, "8", "3", "9", "NULL")
+                                  REGION("2", "NULL", UNUSED, "8", "10", "80", "NULL")));
+    cr_expect_not(calls_it_unused(REGION("1", "NULL", UNUSED, "8", "3", "80", "NULL") REGION(
+        "2", "NULL", AT(UNUSED, "16"), "8", "10", "80", "NULL")));
     /* Parts of one thing; a name for all of it; other memory, and another time. */
     cr_expect(calls_it_unused(HEAP("1", "layout", UNUSED, "512", "3", "80")));
     cr_expect(calls_it_unused(REGION("1", "NULL", UNUSED, "512", "3", "80", "NULL")));
     cr_expect(calls_it_unused(HEAP("1", "sub_allocator", USED, "256", "3", "80")));
     cr_expect(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "0", "1")));
     cr_expect(calls_it_unused(HEAP("1", "sub_allocator", UNUSED, "512", "92", "99")));
+}
+
+/* One address, given to one allocation after the other: each region lies in the one that lives then. */
+Test(heaps, an_address_that_is_used_again_and_again)
+{
+    const struct gmt_heaps_device *d = report(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+        "INSERT INTO allocation (id, kind, context_id, thread_id, address, bytes, begin_ns, "
+        "end_ns, "
+        "free_begin_ns, free_end_ns) SELECT 1000 + i, 'device', 1, 1, 3 << 40, 1 << 20, "
+        "20000000 + 1000 * i, 20000000 + 1000 * i, 20000900 + 1000 * i, 20000900 + 1000 * i FROM "
+        "n; "
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) "
+        "INSERT INTO region (id, made_id, address, bytes, begin_ns, end_ns) SELECT i, i, 3 << 40, "
+        "CASE i WHEN 15000 THEN 1 << 20 ELSE 4096 END, 20000100 + 1000 * i, 20000800 + 1000 * i "
+        "FROM n;");
+    cr_expect_float_eq(d->region_bytes, 1 * MIB, 0.5);
+    cr_expect_float_eq(d->at_ns, 35000100, 0.5);
 }
 
 Test(heaps, parts_are_those_of_the_moment_with_most_in_regions)

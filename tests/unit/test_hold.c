@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -221,6 +222,26 @@ Test(hold, a_holder_that_does_not_come_back_is_given_up)
     gmt_hold_end();
 }
 
+/* Its call returns when a kernel has ended that counts its instructions. */
+Test(hold, a_launch_that_is_measured_is_waited_for_longer)
+{
+    struct visitor other;
+    gmt_hold_set_launch_limit(1000 * GMT_HOLD_TIMEOUT_NS);
+    cr_assert(gmt_hold_begin());
+    cr_assert(gmt_hold_keep(0));
+    gmt_hold_launch_begins();
+    send(&other, SUBMITS);
+    (void)usleep((useconds_t)((GMT_HOLD_TIMEOUT_NS + 20 * GMT_HOLD_NS) / 1000));
+    cr_expect_not(atomic_load(&other.passed));
+    gmt_hold_launch_ends();
+    (void)sem_wait(&other.inside); /* and no longer than else, behind it */
+    cr_expect_not(gmt_hold_lasts());
+    gmt_hold_keep_ends();
+    call_back(&other);
+    gmt_hold_end();
+    gmt_hold_set_launch_limit(GMT_HOLD_TIMEOUT_NS);
+}
+
 Test(hold, a_holder_that_shows_that_it_lives_is_waited_for)
 {
     struct visitor other;
@@ -270,6 +291,60 @@ Test(hold, with_a_larger_limit_it_is_begun)
     gmt_hold_end();
     call_back(&other);
     gmt_hold_set_limit(GMT_HOLD_NS);
+}
+
+/* ---- a thread that leaves a wait by longjmp ------------------------------------------------------ */
+
+static struct {
+    sigjmp_buf out;
+    sem_t ready, left, may_enter;
+    struct visitor visitor;
+} jumper;
+
+static void jump(int signal)
+{
+    siglongjmp(jumper.out, signal);
+}
+
+static void *visit_by_jump(void *unused)
+{
+    gmt_hold_thread_begins(true);
+    if (sigsetjmp(jumper.out, 1) == 0) {
+        (void)sem_post(&jumper.ready);
+        enter(SUBMITS);
+    }
+    gmt_hold_left(); /* as its next call finds out */
+    (void)sem_post(&jumper.left);
+    (void)sem_wait(&jumper.may_enter);
+    enter(SUBMITS);
+    (void)sem_post(&jumper.visitor.inside);
+    (void)sem_wait(&jumper.visitor.may_leave);
+    leave();
+    gmt_hold_thread_ends();
+    return unused;
+}
+
+Test(hold, a_thread_that_left_its_wait_is_in_the_way_again)
+{
+    struct sigaction action = {.sa_handler = jump};
+    sem_t *all[] = {&jumper.ready, &jumper.left, &jumper.may_enter, &jumper.visitor.inside,
+                    &jumper.visitor.may_leave};
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        (void)sem_init(all[i], 0, 0);
+    }
+    gmt_hold_set_limit(LONG_NS);
+    cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+    cr_assert(gmt_hold_begin());
+    cr_assert_eq(pthread_create(&jumper.visitor.thread, NULL, visit_by_jump, NULL), 0);
+    (void)sem_wait(&jumper.ready);
+    (void)usleep(20000);
+    cr_assert_eq(pthread_kill(jumper.visitor.thread, SIGUSR1), 0);
+    (void)sem_wait(&jumper.left);
+    gmt_hold_end();
+    (void)sem_post(&jumper.may_enter);
+    (void)sem_wait(&jumper.visitor.inside);
+    cr_expect_not(gmt_hold_begin(), "it is inside of a call");
+    call_back(&jumper.visitor);
 }
 
 /* ---- a holder that does not come back ------------------------------------------------------------ */
