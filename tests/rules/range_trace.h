@@ -37,8 +37,9 @@ static inline bool has_path(const struct gmt_report *report, int32_t node, const
     for (; node >= 0; node = report->range_nodes[node].parent) {
         const char *label = report->range_nodes[node].label;
 
-        (void)snprintf(longer, sizeof(longer), "%s%s%s", label != NULL ? label : "(others)",
-                       text[0] != '\0' ? " > " : "", text);
+        int length = snprintf(longer, sizeof(longer), "%s%s%s", label != NULL ? label : "(others)",
+                              text[0] != '\0' ? " > " : "", text);
+        cr_assert_lt(length, (int)sizeof(longer));
         memcpy(text, longer, sizeof(text));
     }
     return strcmp(text, path) == 0;
