@@ -48,6 +48,17 @@ static CUresult function_of_kernel(CUfunction *function, CUkernel kernel)
     return CUDA_SUCCESS;
 }
 
+const char *
+__lsan_default_suppressions(void); /* NOLINT(bugprone-reserved-identifier): the sanitizer's name */
+
+/* Asked by LeakSanitizer (sanitizer/lsan_interface.h): kernels and classes live as long as the process, and what refers to them
+ * is memory that it does not look at. */
+__attribute__((visibility("default"))) const char *
+__lsan_default_suppressions(void) /* NOLINT(bugprone-reserved-identifier) */
+{
+    return "leak:describe\nleak:same_kernel\nleak:class_add\n";
+}
+
 static const uint32_t one[3] = {1, 1, 1}, two[3] = {2, 1, 1}, no_cluster[3];
 
 static struct gmt_class_info *class_of(const struct gmt_kernel_info *kernel, const uint32_t *grid)
