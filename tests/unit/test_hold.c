@@ -60,13 +60,18 @@ static void *visit(void *data)
     return NULL;
 }
 
-static void send(struct visitor *visitor, unsigned hook)
+static void send_to(struct visitor *visitor, unsigned hook, void *(*how)(void *visitor))
 {
     visitor->hook = hook;
     atomic_store(&visitor->passed, false);
     (void)sem_init(&visitor->inside, 0, 0);
     (void)sem_init(&visitor->may_leave, 0, 0);
-    cr_assert_eq(pthread_create(&visitor->thread, NULL, visit, visitor), 0);
+    cr_assert_eq(pthread_create(&visitor->thread, NULL, how, visitor), 0);
+}
+
+static void send(struct visitor *visitor, unsigned hook)
+{
+    send_to(visitor, hook, visit);
 }
 
 static void call_back(struct visitor *visitor)
@@ -295,56 +300,45 @@ Test(hold, with_a_larger_limit_it_is_begun)
 
 /* ---- a thread that leaves a wait by longjmp ------------------------------------------------------ */
 
-static struct {
-    sigjmp_buf out;
-    sem_t ready, left, may_enter;
-    struct visitor visitor;
-} jumper;
+static sigjmp_buf out;
 
 static void jump(int signal)
 {
-    siglongjmp(jumper.out, signal);
+    siglongjmp(out, signal);
 }
 
-static void *visit_by_jump(void *unused)
+/* Says each time where it is: about to be held, out of that, inside of a call. */
+static void *visit_by_jump(void *data)
 {
+    struct visitor *visitor = data;
     gmt_hold_thread_begins(true);
-    if (sigsetjmp(jumper.out, 1) == 0) {
-        (void)sem_post(&jumper.ready);
-        enter(SUBMITS);
+    if (sigsetjmp(out, 1) == 0) {
+        (void)sem_post(&visitor->inside);
+        enter(visitor->hook);
     }
     gmt_hold_left(); /* as its next call finds out */
-    (void)sem_post(&jumper.left);
-    (void)sem_wait(&jumper.may_enter);
-    enter(SUBMITS);
-    (void)sem_post(&jumper.visitor.inside);
-    (void)sem_wait(&jumper.visitor.may_leave);
-    leave();
-    gmt_hold_thread_ends();
-    return unused;
+    (void)sem_post(&visitor->inside);
+    (void)sem_wait(&visitor->may_leave);
+    return visit(visitor);
 }
 
 Test(hold, a_thread_that_left_its_wait_is_in_the_way_again)
 {
     struct sigaction action = {.sa_handler = jump};
-    sem_t *all[] = {&jumper.ready, &jumper.left, &jumper.may_enter, &jumper.visitor.inside,
-                    &jumper.visitor.may_leave};
-    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-        (void)sem_init(all[i], 0, 0);
-    }
+    struct visitor other;
     gmt_hold_set_limit(LONG_NS);
     cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
     cr_assert(gmt_hold_begin());
-    cr_assert_eq(pthread_create(&jumper.visitor.thread, NULL, visit_by_jump, NULL), 0);
-    (void)sem_wait(&jumper.ready);
+    send_to(&other, SUBMITS, visit_by_jump);
+    (void)sem_wait(&other.inside);
     (void)usleep(20000);
-    cr_assert_eq(pthread_kill(jumper.visitor.thread, SIGUSR1), 0);
-    (void)sem_wait(&jumper.left);
+    cr_assert_eq(pthread_kill(other.thread, SIGUSR1), 0);
+    (void)sem_wait(&other.inside);
     gmt_hold_end();
-    (void)sem_post(&jumper.may_enter);
-    (void)sem_wait(&jumper.visitor.inside);
+    (void)sem_post(&other.may_leave);
+    (void)sem_wait(&other.inside);
     cr_expect_not(gmt_hold_begin(), "it is inside of a call");
-    call_back(&jumper.visitor);
+    call_back(&other);
 }
 
 /* ---- a holder that does not come back ------------------------------------------------------------ */
