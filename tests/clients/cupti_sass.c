@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "cupti_inside.h"
+#include "cupti_records.h"
 
 enum {
     CRC = 77,
@@ -239,6 +240,10 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
     if (is_enabled || !is_configured || params->ctx == NULL) {
         note("enabled out of order");
         return CUPTI_ERROR_INVALID_OPERATION;
+    }
+    if (records_are_left()) {
+        note("crash: records of kernels are left");
+        abort();
     }
     const char *opens = getenv("CUPTI_STANDIN_OPENS");
     if (opens == NULL) {

@@ -53,6 +53,8 @@ counted destructors 1 30 # those before: it cannot be known where such a thread 
 for mode in modules launches captures; do
     counted "$mode" 4 20
 done
+# All records of kernels are fetched before: else CUPTI's worker and the launch may wait for each other.
+CUPTI_STANDIN_RECORDS=1 GMTRACE_COUNTERS=off counted launches 1 20
 
 # A budget that is spent opens again as the run goes on, for kernels that it has refused meanwhile, too: of 8 s some 3 s may be
 # spent, and 1 s was at once.
