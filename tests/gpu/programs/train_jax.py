@@ -23,4 +23,4 @@ def step(weights, x, y):
 inputs, wanted = jax.random.normal(key, (512, 1024)), jnp.ones((512, 1024))
 for _ in range(60):
     weights, value = step(weights, inputs, wanted)
-print(float(value))
+print(f"{float(value):.4f}")  # XLA tries kernels, and the last digits are those of the quickest

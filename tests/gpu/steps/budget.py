@@ -3,8 +3,11 @@
 with its 95 % interval, until that is +-0.5 points or 60 turns are made. What the trace says of itself stands beside it; what
 CUPTI's records take inside of the driver is in the first, and in the second where --overhead is given: there the share of time for
 which they are on, what they cost by what was learnt, and calls that lack a record without a reason stand, too. Results stay bit-equal.
-GMT_BUDGET=train,decode limits it to some of the programs, GMT_BUDGET_PAIRS=10 sets how many turns are made at most."""
+Each turn is printed and kept as it ends. GMT_BUDGET=train,decode limits it to some of the programs, GMT_BUDGET_MODES="light;standard"
+to some of the modes beside bare, GMT_BUDGET_PAIRS=10 sets how many turns are made at most, GMT_BUDGET_SECONDS=200 how long each
+program may take."""
 
+import functools
 import json
 import os
 import re
@@ -17,6 +20,7 @@ MODES = {
     "light": ("light", {}),
     "light, --overhead 1": ("light", {"GMTRACE_OVERHEAD": "1"}),
     "standard": ("standard", {}),
+    "standard, --overhead 3": ("standard", {"GMTRACE_OVERHEAD": "3"}),
     "standard, --overhead 1": ("standard", {"GMTRACE_OVERHEAD": "1"}),
 }
 ALLOWED = {"light, --overhead 1": 1, "light": 3}  # those without CUPTI: the upper end of the interval, percent
@@ -90,21 +94,31 @@ def judge(session, name, mode, found, runs):
 def run(session):
     wanted = os.environ.get("GMT_BUDGET", "").split(",")
     pairs = int(os.environ.get("GMT_BUDGET_PAIRS", "60"))
+    seconds = float(os.environ.get("GMT_BUDGET_SECONDS", "inf"))
+    chosen = list(filter(None, os.environ.get("GMT_BUDGET_MODES", "").split(";"))) or list(MODES)
+    modes = {name: MODES[name] for name in MODES if name == "bare" or name in chosen}
     table = {}
+
+    def keep(name, times):
+        table[name] = times
+        print(f"     {name}, turn {len(times['bare'])}: " + ", ".join(f"{mode} {all_of[-1]:.1f}" for mode, all_of in times.items())
+              + " ms", flush=True)
+        (session.out / "budget.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+
     for name, command in programs(session).items():
         if wanted != [""] and name not in wanted:
             continue
         runs = Runs(session, command)
-        times = paired.take_turns(MODES, runs.run, pairs, WITHIN)
+        times = paired.take_turns(modes, runs.run, pairs, WITHIN, seconds, functools.partial(keep, name))
         if times is None:
             if runs.skipped:
                 print(f"skip {name}: it cannot run here", flush=True)
             else:
                 session.check(f"{name}: runs", False, runs.trouble)
             continue
-        table[name] = times
         session.check(f"{name}: results are bit-equal", len(runs.results) == 1, len(runs.results))
-        for mode in list(MODES)[1:]:
-            judge(session, name, mode, paired.interval(paired.added_percent(times["bare"], times[mode])), runs)
-        (session.out / "budget.json").write_text(json.dumps(table, indent=1) + "\n", encoding="utf-8")
+        for mode in list(modes)[1:]:
+            found = paired.interval(paired.added_percent(times["bare"], times[mode]))
+            if found is not None:
+                judge(session, name, mode, found, runs)
     session.check("programs were measured", bool(table), list(table))
