@@ -16,6 +16,7 @@
 #include "analyzer/findings/kernel_origin.h"
 #include "analyzer/findings/patches.h"
 #include "analyzer/findings/quotes.h"
+#include "analyzer/holders/holders.h"
 #include "analyzer/price/cycle_times.h"
 #include "analyzer/price/modelled_times.h"
 #include "analyzer/price/untimed_waits.h"

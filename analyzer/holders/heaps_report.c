@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/summary/region_places.h"
-#include "analyzer/summary/snapshot_holders.h"
-#include "analyzer/summary/summary.h"
+#include "analyzer/holders/holders.h"
+#include "analyzer/holders/region_places.h"
+#include "analyzer/holders/snapshot_holders.h"
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
 #include "reports/model/heaps.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which place of the program a region of an allocator belongs to. */
-#ifndef GMT_ANALYZER_SUMMARY_REGION_PLACES_H
-#define GMT_ANALYZER_SUMMARY_REGION_PLACES_H
+#ifndef GMT_ANALYZER_HOLDERS_REGION_PLACES_H
+#define GMT_ANALYZER_HOLDERS_REGION_PLACES_H
 
 #include "analyzer/findings/rule.h"
 #include "analyzer/memory/heaps.h"

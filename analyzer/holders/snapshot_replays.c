@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Replays a history under the recorded settings, and under each of a few changes of them. */
-#include "analyzer/summary/snapshot_replays.h"
+#include "analyzer/holders/snapshot_replays.h"
 
 #include <errno.h>
 #include <math.h>

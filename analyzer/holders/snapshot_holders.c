@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The largest holders are named, the rest are counted. */
-#include "analyzer/summary/snapshot_holders.h"
+#include "analyzer/holders/snapshot_holders.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyzer/findings/where.h"
-#include "analyzer/summary/snapshot_match.h"
+#include "analyzer/holders/snapshot_match.h"
 
 enum { MOST_LISTED = 20 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stacks of regions without what is the allocator's own of them. */
-#include "analyzer/summary/region_places.h"
+#include "analyzer/holders/region_places.h"
 
 #include <errno.h>
 #include <stdlib.h>

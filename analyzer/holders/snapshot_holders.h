@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose bytes: lists of places and libraries of a memory snapshot's report. */
-#ifndef GMT_ANALYZER_SUMMARY_SNAPSHOT_HOLDERS_H
-#define GMT_ANALYZER_SUMMARY_SNAPSHOT_HOLDERS_H
+#ifndef GMT_ANALYZER_HOLDERS_SNAPSHOT_HOLDERS_H
+#define GMT_ANALYZER_HOLDERS_SNAPSHOT_HOLDERS_H
 
 #include "analyzer/findings/rule_context.h"
 #include "analyzer/snapshot/snapshot.h"

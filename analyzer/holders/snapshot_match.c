@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segments and allocations are matched by address and size; what is at an address changes with time. */
-#include "analyzer/summary/snapshot_match.h"
+#include "analyzer/holders/snapshot_match.h"
 
 #include <errno.h>
 #include <stdlib.h>

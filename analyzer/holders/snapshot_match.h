@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a memory snapshot was taken, and which allocations of the trace its segments are. */
-#ifndef GMT_ANALYZER_SUMMARY_SNAPSHOT_MATCH_H
-#define GMT_ANALYZER_SUMMARY_SNAPSHOT_MATCH_H
+#ifndef GMT_ANALYZER_HOLDERS_SNAPSHOT_MATCH_H
+#define GMT_ANALYZER_HOLDERS_SNAPSHOT_MATCH_H
 
 #include "analyzer/memory/memory.h"
 #include "analyzer/snapshot/snapshot.h"

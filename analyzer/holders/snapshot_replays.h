@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What other settings of PyTorch's allocator would have reserved for the same blocks. */
-#ifndef GMT_ANALYZER_SUMMARY_SNAPSHOT_REPLAYS_H
-#define GMT_ANALYZER_SUMMARY_SNAPSHOT_REPLAYS_H
+#ifndef GMT_ANALYZER_HOLDERS_SNAPSHOT_REPLAYS_H
+#define GMT_ANALYZER_HOLDERS_SNAPSHOT_REPLAYS_H
 
 #include "analyzer/snapshot/history.h"
 #include "reports/model/snapshot.h"

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analyzer/summary/snapshot_holders.h"
-#include "analyzer/summary/snapshot_match.h"
-#include "analyzer/summary/snapshot_replays.h"
-#include "analyzer/summary/summary.h"
+#include "analyzer/holders/holders.h"
+#include "analyzer/holders/snapshot_holders.h"
+#include "analyzer/holders/snapshot_match.h"
+#include "analyzer/holders/snapshot_replays.h"
 
 enum { MOST_ERRORS = 3 };
 
