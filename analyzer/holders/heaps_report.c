@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analyzer/holders/heap_names.h"
 #include "analyzer/holders/holders.h"
 #include "analyzer/holders/region_places.h"
 #include "analyzer/holders/snapshot_holders.h"
@@ -22,13 +23,9 @@ struct heaps_work {
     int64_t at_ns;
 };
 
-/* Memory whose device is not known counts to the first one. */
 static bool is_of(const struct heaps_work *work, int64_t device_id)
 {
-    bool several = work->memory->timeline->device_count > 1;
-    int64_t device = device_id > 0 && several ? device_id : 0;
-
-    return device_id >= -1 && device == work->device->device;
+    return gmt_heaps_is_on(work->memory, device_id, work->device->device);
 }
 
 static bool is_live(int64_t from_ns, int64_t until_ns, int64_t at_ns)
@@ -249,8 +246,21 @@ static void free_pieces(struct held_pieces *pieces)
     free(pieces->bytes);
 }
 
-/* Sums by kind, and the holders of regions and of what is outside. */
-static int fill_holders(struct heaps_work *work, const struct held_pieces *pieces)
+/* A region's bytes count to its heap as well. */
+static void add_to_heap(const struct gmt_heaps *heaps, const struct gmt_heap_row *region,
+                        double bytes, struct gmt_heap_share *shares)
+{
+    const struct gmt_heap_row *heap = gmt_heaps_find(heaps, region->heap_id);
+
+    if (heap != NULL) {
+        shares[heap - heaps->heaps].region_bytes += bytes;
+        shares[heap - heaps->heaps].is_there = true;
+    }
+}
+
+/* Sums by kind and by heap, and the holders of regions and of what is outside. */
+static int fill_holders(struct heaps_work *work, const struct held_pieces *pieces,
+                        struct gmt_heap_share *shares)
 {
     struct gmt_heaps_device *device = work->device;
     struct gmt_arena *arena = work->analysis->report->arena;
@@ -264,12 +274,17 @@ static int fill_holders(struct heaps_work *work, const struct held_pieces *piece
         double bytes = pieces->bytes[i];
 
         if (piece->kind == PIECE_HEAP) {
-            device->slack_bytes += bytes;
             /* One of reserved addresses need not begin in memory. */
-            device->heaps += bytes > 0 || is_of(work, work->heaps->heaps[piece->index].device_id);
+            bool is_there = bytes > 0 || is_of(work, work->heaps->heaps[piece->index].device_id);
+
+            device->slack_bytes += bytes;
+            device->heaps += is_there;
+            shares[piece->index].slack_bytes += bytes;
+            shares[piece->index].is_there = shares[piece->index].is_there || is_there;
         } else if (bytes > 0 && piece->kind == PIECE_REGION) {
             device->region_bytes += bytes;
             device->regions += 1;
+            add_to_heap(work->heaps, &work->heaps->regions[piece->index], bytes, shares);
             regions[region_count] = gmt_region_place(&work->places,
                                                      &work->heaps->regions[piece->index]);
             regions[region_count].count = 1;
@@ -308,14 +323,20 @@ static void find_left(struct heaps_work *work)
 static int fill_device(struct heaps_work *work)
 {
     const struct gmt_timeline *tl = work->memory->timeline;
+    struct gmt_heap_share *shares = calloc(work->heaps->heap_count + 1, sizeof(*shares));
     struct held_pieces pieces;
     int rc = find_pieces(work, &pieces);
 
+    rc = rc == 0 && shares == NULL ? -ENOMEM : rc;
     if (rc == 0) {
         share_bytes(&pieces);
-        rc = fill_holders(work, &pieces);
+        rc = fill_holders(work, &pieces, shares);
+    }
+    if (rc == 0) {
+        rc = gmt_heaps_hold_names(work->analysis, shares, work->device);
     }
     free_pieces(&pieces);
+    free(shares);
     find_left(work);
     work->device->at_ns = tl->simulated ? NAN : (double)(work->at_ns - tl->start_ns);
     work->device->total_bytes = work->device->region_bytes + work->device->slack_bytes +

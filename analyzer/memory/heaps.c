@@ -138,7 +138,7 @@ static int load_rows(sqlite3 *db, const char *all, const char *sql, struct gmt_h
     return gmt_query_close(&query, rc);
 }
 
-static const struct gmt_heap_row *heap_of(const struct gmt_heaps *heaps, int64_t id)
+const struct gmt_heap_row *gmt_heaps_find(const struct gmt_heaps *heaps, int64_t id)
 {
     size_t low = 0, high = heaps->heap_count;
 
@@ -209,7 +209,7 @@ static void find_all(struct gmt_memory *memory, struct memory_places *places)
     }
     for (size_t i = 0; i < heaps->region_count; i++) {
         struct gmt_heap_row *region = &heaps->regions[i];
-        const struct gmt_heap_row *heap = heap_of(heaps, region->heap_id);
+        const struct gmt_heap_row *heap = gmt_heaps_find(heaps, region->heap_id);
         struct placed_memory *place = find_place(places, region);
 
         if (heap != NULL) {

@@ -32,6 +32,8 @@ struct gmt_heaps {
  * is a part, as segments: they are an allocator's. 0, -ENOMEM or -EIO; free it in any case.
  */
 int gmt_heaps_load(struct gmt_memory *memory);
+/* The heap of that id, NULL: none is known. */
+const struct gmt_heap_row *gmt_heaps_find(const struct gmt_heaps *heaps, int64_t id);
 void gmt_heaps_free(struct gmt_heaps *heaps);
 
 #endif

@@ -82,16 +82,39 @@ static json_t *of_device(const struct gmt_report *r, const struct gmt_snapshot_d
         of_holders(&d->others), "history", d->replay_count > 0 ? of_history(r, d) : json_null());
 }
 
+static json_t *of_named(const struct gmt_heaps_named *h)
+{
+    return json_pack("{so, so, so, so, so, so, so}", "name", gmt_json_text(h->name), "domain",
+                     gmt_json_text(h->domain), "count", gmt_json_number(h->count), "held_bytes",
+                     gmt_json_number(h->held_bytes), "region_bytes",
+                     gmt_json_number(h->region_bytes), "peak_bytes", gmt_json_number(h->peak_bytes),
+                     "peak_at_ns", gmt_json_ns(h->peak_at_ns));
+}
+
+static json_t *of_all_named(const struct gmt_heaps_device *d)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; i < d->named_count; i++) {
+        json_array_append_new(list, of_named(&d->named[i]));
+    }
+    return json_pack("{so, so, so, so, so}", "largest", list, "rest_names",
+                     gmt_json_number(d->rest_names), "rest_count", gmt_json_number(d->rest_heaps),
+                     "rest_held_bytes", gmt_json_number(d->rest_held_bytes), "rest_region_bytes",
+                     gmt_json_number(d->rest_region_bytes));
+}
+
 static json_t *of_heaps(const struct gmt_heaps_device *d)
 {
     json_t *parts = json_pack("{so, so, so}", "regions", gmt_json_number(d->region_bytes), "unused",
                               gmt_json_number(d->slack_bytes), "outside",
                               gmt_json_number(d->other_bytes));
 
-    return json_pack("{so, so, so, so, so, so, so, so, so, so}", "device", json_integer(d->device),
-                     "at_ns", gmt_json_ns(d->at_ns), "total_bytes", gmt_json_number(d->total_bytes),
-                     "parts", parts, "region_count", gmt_json_number(d->regions), "heap_count",
-                     gmt_json_number(d->heaps), "regions", of_holders(&d->holders), "outside",
+    return json_pack("{so, so, so, so, so, so, so, so, so, so, so}", "device",
+                     json_integer(d->device), "at_ns", gmt_json_ns(d->at_ns), "total_bytes",
+                     gmt_json_number(d->total_bytes), "parts", parts, "region_count",
+                     gmt_json_number(d->regions), "heap_count", gmt_json_number(d->heaps), "heaps",
+                     of_all_named(d), "regions", of_holders(&d->holders), "outside",
                      of_holders(&d->others), "never_ended_bytes", gmt_json_number(d->left_bytes),
                      "never_ended", gmt_json_number(d->left_count));
 }

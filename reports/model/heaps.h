@@ -5,6 +5,16 @@
 
 #include "reports/model/snapshot.h"
 
+/* Heaps of one domain that have one name. What they hold does not overlap with what others do. */
+struct gmt_heaps_named {
+    const char *name, *domain; /* NULL: none */
+    double count;
+    double held_bytes;   /* with what is not handed out of them */
+    double region_bytes; /* of their regions */
+    double peak_bytes;   /* the most that regions of such heaps had at one time, as registered */
+    double peak_at_ns;   /* as gmt_heaps_device.at_ns */
+};
+
 /* Of one device when its regions held most. The first three parts do not overlap, and their sum is total_bytes. */
 struct gmt_heaps_device {
     int64_t device;
@@ -15,6 +25,9 @@ struct gmt_heaps_device {
     struct gmt_snapshot_holders holders, others; /* of regions, and of what is in neither */
     double regions, heaps;
     double at_ns;                  /* from the first CUDA call; NAN: not known */
+    struct gmt_heaps_named *named; /* largest first; what is not listed is in the rest */
+    size_t named_count;
+    double rest_names, rest_heaps, rest_held_bytes, rest_region_bytes;
     double left_bytes, left_count; /* regions that neither ended nor lie in freed memory */
 };
 

@@ -57,6 +57,9 @@ report() {
     equal "parts" "$((32 << 20)) $((32 << 20)) $((16 << 10))" \
         "$(of_report t.json "'%(regions)d %(unused)d %(outside)d' % ${heaps}[0]['parts']")"
     equal "total" "$(((64 << 20) + (16 << 10)))" "$(of_report t.json "${heaps}[0]['total_bytes']")"
+    equal "heaps" "pool allocator 1 $((64 << 20)) $((32 << 20)) $((32 << 20)), 0 more" "$(of_report t.json "', '.join(
+        ['%(name)s %(domain)s %(count)d %(held_bytes)d %(region_bytes)d %(peak_bytes)d' % h for h in ${heaps}[0]['heaps']['largest']]
+        + ['%(rest_names)d more' % ${heaps}[0]['heaps']])")"
     equal "places" "make_activations later 2 $((20 << 20)), make_weights weight 3 $((12 << 20))" "$(of_report t.json "', '.join(
         '%(function)s %(name)s %(count)d %(bytes)d' % h for h in ${heaps}[0]['regions']['largest'])")"
     equal "lines" "regions.c regions.c" "$(of_report t.json "' '.join(

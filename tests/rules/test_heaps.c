@@ -242,6 +242,70 @@ Test(heaps, each_device_has_its_own)
     cr_expect_float_eq(d->region_bytes, 100 * MIB, 0.5);
     cr_expect_float_eq(d->slack_bytes, 412 * MIB, 0.5);
     cr_expect_eq(d->other_bytes, 0, "the other device's");
+    cr_assert_eq(d->named_count, 1);
+    cr_expect_float_eq(d->named[0].peak_bytes, 100 * MIB, 0.5);
+}
+
+/* Two chunks of one pool, and a heap without a name; their peak lies before the device's. */
+Test(heaps, of_one_name_are_one_row)
+{
+    const struct gmt_heaps_device *d = report(
+        STACKS HEAP("1", "sub_allocator", UNUSED, "100", "3", "80")
+            HEAP("2", "sub_allocator", AT(UNUSED, "100"), "60", "3", "80")
+                HEAP("3", "sub_allocator", AT(UNUSED, "200"), "50", "3", "80")
+                    REGION("4", "1", UNUSED, "40", "4", "8", "NULL")
+                        REGION("5", "2", AT(UNUSED, "100"), "20", "5", "80", "NULL")
+                            REGION("6", "3", AT(UNUSED, "200"), "48", "9", "80",
+                                   "NULL") "UPDATE heap SET name_id = 26, domain_id = 22 "
+                                           "WHERE id < 3");
+    cr_expect_float_eq(d->at_ns, 9e6, 0.5);
+    cr_assert_eq(d->named_count, 2);
+    const struct gmt_heaps_named *pool = &d->named[0], *other = &d->named[1];
+    cr_expect_str_eq(pool->name, "weight");
+    cr_expect_str_eq(pool->domain, "layer");
+    cr_expect_eq((int)pool->count, 2);
+    cr_expect_float_eq(pool->held_bytes, 160 * MIB, 0.5);
+    cr_expect_float_eq(pool->region_bytes, 20 * MIB, 0.5);
+    cr_expect_float_eq(pool->peak_bytes, 60 * MIB, 0.5);
+    cr_expect_float_eq(pool->peak_at_ns, 5e6, 0.5);
+    cr_expect_null(other->name);
+    cr_expect_null(other->domain);
+    cr_expect_float_eq(other->held_bytes, 50 * MIB, 0.5);
+    cr_expect_float_eq(other->region_bytes, 48 * MIB, 0.5);
+    cr_expect_eq((int)d->rest_names, 0);
+}
+
+/* 22 heaps of 64 KiB and more, 4 MiB apart, with a region of 4 KiB each. */
+#define MANY_NAMES \
+    "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 21) " \
+    "INSERT INTO string SELECT 100 + i, 'pool ' || i FROM n;" \
+    "INSERT INTO heap (id, usage, address, bytes, begin_ns, end_ns, name_id) SELECT id, " \
+    "'sub_allocator', (" UNUSED ") + ((id - 100) << 22), (id - 99) << 16, 5000000, 70000000, id " \
+    "FROM string WHERE id >= 100;" \
+    "INSERT INTO region (id, heap_id, made_id, address, bytes, begin_ns, end_ns) SELECT 100 + " \
+    "id, id, id, address, 4096, 6000000, 70000000 FROM heap;"
+
+/* What they hold adds up to what lies in heaps, listed or not, and in each other. */
+Test(heaps, of_many_names_the_largest_are_listed)
+{
+    const struct gmt_heaps_device *d = report(
+        MANY_NAMES HEAP("1", "sub_allocator", UNUSED, "512", "3", "80")
+            REGION("2", "1", UNUSED, "100", "4", "70", "NULL"));
+    double held = d->rest_held_bytes, used = d->rest_region_bytes;
+
+    cr_assert_eq(d->named_count, 20);
+    cr_expect_null(d->named[0].name);
+    cr_expect_str_eq(d->named[1].name, "pool 21");
+    cr_expect_float_eq(d->named[1].held_bytes, 22 * 65536, 0.5);
+    cr_expect_float_eq(d->named[1].region_bytes, 4096, 0.5);
+    for (size_t i = 0; i < d->named_count; i++) {
+        held += d->named[i].held_bytes;
+        used += d->named[i].region_bytes;
+    }
+    cr_expect_eq((int)d->rest_names, 3);
+    cr_expect_eq((int)d->rest_heaps, 3);
+    cr_expect_float_eq(used, d->region_bytes, 0.5);
+    cr_expect_float_eq(held, d->region_bytes + d->slack_bytes, 0.5);
 }
 
 Test(heaps, a_trace_of_an_earlier_version_has_none)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The JSON report (docs/json.md) as the page reads it.
+import type { Heaps } from './sections/memory/heaps';
 import type { Snapshot } from './sections/memory/snapshot';
 import type { Tried, TriedResults } from './tried';
 
@@ -358,7 +359,7 @@ export interface Report {
   notes: Finding[];
   joint_savings?: Joint[];
   /** Other fields of it are not read: the page has single allocations. */
-  memory?: { snapshot?: Snapshot };
+  memory?: { heaps?: Heaps; snapshot?: Snapshot };
   transfers: TransferRow[];
   kernels: KernelRow[];
   races: Race[];

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { load } from './bundle.mjs';
 
-const { heldRows, holderRows } = await load('sections/memory/snapshot.ts');
+const { heldRows } = await load('sections/memory/snapshot.ts');
+const { holderRows } = await load('sections/memory/held.ts');
 
 const holder = (label, bytes, count) => ({ label, function: null, file: null, line: null, bytes, count });
 const none = { largest: [], rest_bytes: 0, rest_count: 0, rest_places: 0 };

@@ -9,6 +9,7 @@ import { useRange } from '../range';
 import { rangeText, touches } from '../span';
 import { useChoice } from '../state';
 import { Areas, Legend, type Clock } from './memory/areas';
+import { Allocators } from './memory/allocators';
 import { Live } from './memory/live';
 import { allocationsOf, momentAt, placesOf, usageOf, usageWithin, type Allocations, type Place, type Usage } from './memory/model';
 import { Whose } from './memory/whose';
@@ -177,7 +178,13 @@ export function Memory({ payload }: SectionProps) {
   const options = places.map(({ id, title }) => [id, title] as const);
   const [where] = usePick('m.where', options);
   const place = places.find(({ id }) => id === where);
-  const whose = <Whose snapshot={payload.head.report.memory?.snapshot} />;
+  const { memory } = payload.head.report;
+  const whose = (
+    <>
+      <Allocators heaps={memory?.heaps} />
+      <Whose snapshot={memory?.snapshot} />
+    </>
+  );
   if (place === undefined)
     return (
       <>

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A memory snapshot of PyTorch's allocator (memory.snapshot of docs/json.md) as rows of tables.
+import { holderRows, type HeldRow, type Holders } from './held';
 
-export interface SnapshotHolder {
-  label: string;
-  function: string | null;
-  file: string | null;
-  line: number | null;
-  bytes: number;
-  count: number;
-}
-export interface SnapshotHolders {
-  largest: SnapshotHolder[];
-  rest_bytes: number;
-  rest_count: number;
-  rest_places: number;
-}
 export interface SnapshotMoment {
   at_ns: number | null;
   reserved_bytes: number;
   requested_bytes: number;
   asked_bytes: number | null;
   free_bytes: number | null;
-  holders: SnapshotHolders;
+  holders: Holders;
   /** null: the moment has no time in the trace. */
   outside_bytes: number | null;
-  outside: SnapshotHolders;
+  outside: Holders;
 }
 export interface SnapshotReplay {
   /** null: as recorded. */
@@ -42,8 +29,8 @@ export interface SnapshotDevice {
   segments: number;
   blocks: number;
   unmatched_bytes: number;
-  tensors: SnapshotHolders;
-  outside: SnapshotHolders;
+  tensors: Holders;
+  outside: Holders;
   history: {
     events: number;
     recorded_peak_bytes: number | null;
@@ -66,21 +53,6 @@ export interface Snapshot {
   garbage_collection: boolean;
   unknown_actions: number;
   devices: SnapshotDevice[];
-}
-
-export interface HeldRow {
-  what: string;
-  place: SnapshotHolder | null;
-  bytes: number;
-  count: number | null;
-}
-
-/** Named ones and the rest, which adds up to all of them. */
-export function holderRows(what: string, holders: SnapshotHolders): HeldRow[] {
-  const rows: HeldRow[] = holders.largest.map((place) => ({ what, place, bytes: place.bytes, count: place.count }));
-  if (holders.rest_places > 0)
-    rows.push({ what: `${what}, at ${holders.rest_places} other places`, place: null, bytes: holders.rest_bytes, count: holders.rest_count });
-  return rows;
 }
 
 /** Whose bytes: the rows' sum is the total. */

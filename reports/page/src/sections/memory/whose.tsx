@@ -1,29 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whose bytes the device holds, as a memory snapshot beside the trace shows it; errors; other settings of the allocator.
 import { useMemo } from 'preact/hooks';
-import { bytes, count, known, ns, percent, share } from '../../format';
-import { PlaceLink } from '../../parts/place-link';
+import { bytes, count, known, ns, percent } from '../../format';
 import { Table, type TableColumn } from '../../parts/table';
-import { heldRows, holderRows, type HeldRow, type Snapshot, type SnapshotDevice, type SnapshotMoment, type SnapshotReplay } from './snapshot';
-
-const held = (total: number): TableColumn<HeldRow>[] => [
-  { key: 'what', title: 'What', value: ({ what }) => what },
-  {
-    key: 'place',
-    title: 'Place',
-    value: ({ place }) => place?.label ?? null,
-    show: ({ place }) =>
-      place && (
-        <PlaceLink file={place.file} line={place.line}>
-          <code>{place.label}</code>
-        </PlaceLink>
-      ),
-  },
-  { key: 'function', title: 'Function', value: ({ place }) => place?.function ?? null },
-  { key: 'bytes', title: 'Size', numeric: true, value: (row) => row.bytes, show: (row) => bytes(row.bytes) },
-  { key: 'share', title: 'Share', numeric: true, value: (row) => row.bytes / total, show: (row) => share(row.bytes / total) },
-  { key: 'count', title: 'Blocks', numeric: true, value: (row) => row.count, show: (row) => count(row.count) },
-];
+import { holderRows } from './held';
+import { HeldTable } from './held-table';
+import { heldRows, type Snapshot, type SnapshotDevice, type SnapshotMoment, type SnapshotReplay } from './snapshot';
 
 const fits = ({ fits: fit }: SnapshotReplay) => (fit === null ? null : fit ? 'would fit' : 'would not fit');
 
@@ -45,7 +27,7 @@ function Failed({ moment, id }: { moment: SnapshotMoment; id: string }) {
         {bytes(moment.asked_bytes)} asked{known(moment.at_ns) && ` at ${ns(moment.at_ns)}`}, {bytes(moment.free_bytes)} free on the device;
         segments held {bytes(moment.reserved_bytes)}, tensors in them {bytes(moment.requested_bytes)}.
       </p>
-      <Table id={id} caption="Who held memory" columns={held(moment.reserved_bytes + (moment.outside_bytes ?? 0))} rows={rows} limit={10} />
+      <HeldTable id={id} caption="Who held memory" total={moment.reserved_bytes + (moment.outside_bytes ?? 0)} rows={rows} limit={10} />
     </>
   );
 }
@@ -65,7 +47,7 @@ function Device({ device }: { device: SnapshotDevice }) {
           run or process, or calls were not recorded.
         </p>
       )}
-      <Table id={`m.w${device.device}`} caption="Whose bytes" columns={held(device.total_bytes)} rows={rows} limit={20} />
+      <HeldTable id={`m.w${device.device}`} caption="Whose bytes" total={device.total_bytes} rows={rows} />
       <p class="dim">Not measured: contexts and modules.</p>
       {history?.out_of_memory.map((moment, i) => <Failed key={i} moment={moment} id={`m.o${device.device}.${i}`} />)}
       {history && (
