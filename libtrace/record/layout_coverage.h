@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file `coverage` of a spool: through which lookup paths the process asked for driver entry points, which,
- * and how often those without a hook were called.
+ * and how often those without a hook were called; and what its allocators said that was not understood.
  *
  * Written in place while the process runs, so that it survives the process however that ends. An entry
  * is filled in before `count` includes it (release store); counters are updated with relaxed atomics.
@@ -36,6 +36,23 @@ enum gmt_lookup_path {
 #define GMT_COVERAGE_REAL 2u    /* the driver's own, calls are not counted */
 #define GMT_COVERAGE_COUNTED 4u /* the driver's own, behind a jump that counts */
 
+/* Why a call of NVTX's memory extension was not recorded as it was made:  X(id, detail of the loss). */
+#define GMT_REGION_FAULT_LOSS "NVTX memory call not understood"
+#define GMT_REGION_FAULTS(X) \
+    X(VERSION, "a structure of another version, or none") \
+    X(TYPE, "memory that has no virtual addresses") \
+    X(NOWHERE, "no address, or one that the size goes beyond") \
+    X(UNKNOWN_HEAP, "a heap that is not registered") \
+    X(UNKNOWN_REGION, "a region that is not registered") \
+    X(OUTSIDE, "a region outside of its heap") \
+    X(AGAIN, "registered while it was: the older one has ended") \
+    X(MANY, "more than 262144 heaps and regions at one time")
+
+#define GMT_REGION_FAULT_ENUMERATOR(id, detail) GMT_REGION_##id,
+enum gmt_region_fault { GMT_REGION_FAULTS(GMT_REGION_FAULT_ENUMERATOR) GMT_REGION_FAULT_COUNT };
+#undef GMT_REGION_FAULT_ENUMERATOR
+#define GMT_REGION_FAULT_COUNTERS 8u /* room for them */
+
 struct gmt_coverage_entry {
     char name[64]; /* as asked for */
     uint64_t calls;
@@ -52,7 +69,8 @@ struct gmt_coverage_head {
     uint64_t not_kept;        /* requests for names that had no room */
     uint32_t highest_version; /* of CUDA, that cuGetProcAddress was given; 0: none */
     uint32_t reserved32;
-    uint8_t reserved[64];
+    /* By enum gmt_region_fault. Spools that do not have it have zeros here. */
+    uint64_t region_faults[GMT_REGION_FAULT_COUNTERS];
 };
 
 #define GMT_COVERAGE_BYTES ((size_t)80 << 10)
@@ -66,6 +84,7 @@ struct gmt_coverage_file {
 
 static_assert(sizeof(struct gmt_coverage_entry) == 96, "coverage entry");
 static_assert(sizeof(struct gmt_coverage_head) == 128, "coverage head");
+static_assert(GMT_REGION_FAULT_COUNT <= GMT_REGION_FAULT_COUNTERS, "each fault has a counter");
 static_assert(sizeof(struct gmt_coverage_file) <= GMT_COVERAGE_BYTES, "coverage file");
 
 #endif

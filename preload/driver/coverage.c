@@ -28,6 +28,8 @@ static uint16_t name_index[INDEX_SLOTS];
 
 static struct gmt_coverage_file own; /* until recording begins, and where no file can be had */
 static struct gmt_coverage_file *_Atomic table = &own;
+static uint64_t own_faults[GMT_REGION_FAULT_COUNT];
+static uint64_t *_Atomic faults = own_faults; /* as `table` */
 static uint16_t jump_entry[GMT_JUMPS];
 static _Atomic unsigned jumps;
 /* No call of the loader may be made with it: a thread in there may be waiting for it. */
@@ -151,6 +153,18 @@ void *gmt_coverage_jump(enum gmt_lookup_path via, const char *name, void *real, 
     return jump < GMT_JUMPS ? jump_address(jump) : real;
 }
 
+void gmt_coverage_count_fault(enum gmt_region_fault fault)
+{
+    __atomic_fetch_add(&faults[fault], 1, __ATOMIC_RELAXED);
+}
+
+void gmt_coverage_forget_faults(void)
+{
+    for (unsigned i = 0; i < GMT_REGION_FAULT_COUNT; i++) {
+        __atomic_store_n(&own_faults[i], 0, __ATOMIC_RELAXED);
+    }
+}
+
 /* Let the jumps count in `to`, where the entries are the same. Caller holds `mutex`. */
 static void move_counters(struct gmt_coverage_file *to)
 {
@@ -159,9 +173,13 @@ static void move_counters(struct gmt_coverage_file *to)
     }
 }
 
-/* What jumps have counted before the file was mapped. Caller holds `mutex`. */
-static void add_own_calls(void)
+/* What was counted before the file was mapped. Caller holds `mutex`. */
+static void add_own_counts(void)
 {
+    for (unsigned i = 0; i < GMT_REGION_FAULT_COUNT && table != &own; i++) {
+        uint64_t count = __atomic_exchange_n(&own_faults[i], 0, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&table->head.region_faults[i], count, __ATOMIC_RELAXED);
+    }
     for (unsigned i = 0; i < jumps && table != &own; i++) {
         uint64_t calls = __atomic_exchange_n(&own.entry[jump_entry[i]].calls, 0, __ATOMIC_RELAXED);
         __atomic_fetch_add(&table->entry[jump_entry[i]].calls, calls, __ATOMIC_RELAXED);
@@ -197,8 +215,9 @@ void gmt_coverage_start(void)
     file->head.version = GMT_COVERAGE_VERSION;
     __atomic_store_n(&file->head.magic, GMT_COVERAGE_MAGIC, __ATOMIC_RELEASE);
     table = file;
+    faults = file->head.region_faults;
     move_counters(file);
-    add_own_calls();
+    add_own_counts();
     gmt_mutex_unlock(&mutex);
 }
 
@@ -211,14 +230,29 @@ bool gmt_coverage_called(void)
     return called;
 }
 
+/* Where there is no file that has them. */
+static void lose_faults(void)
+{
+#define GMT_REGION_FAULT_DETAIL(id, detail) detail,
+    static const char *const details[] = {GMT_REGION_FAULTS(GMT_REGION_FAULT_DETAIL)};
+#undef GMT_REGION_FAULT_DETAIL
+    for (unsigned i = 0; i < GMT_REGION_FAULT_COUNT; i++) {
+        uint64_t count = __atomic_exchange_n(&own_faults[i], 0, __ATOMIC_RELAXED);
+        if (count != 0) {
+            gmt_spool_loss(GMT_REGION_FAULT_LOSS, details[i], count);
+        }
+    }
+}
+
 void gmt_coverage_finish(void)
 {
     if (!lock()) {
         return;
     }
-    add_own_calls(); /* of a thread that was in a jump while the file came */
+    add_own_counts(); /* of a thread that was about to count while the file came */
     unsigned count = table == &own ? jumps : 0;
     gmt_mutex_unlock(&mutex);
+    lose_faults();
     for (unsigned i = 0; i < count; i++) {
         struct gmt_coverage_entry *entry = &own.entry[jump_entry[i]];
         uint64_t calls = __atomic_exchange_n(&entry->calls, 0, __ATOMIC_RELAXED);
@@ -239,10 +273,14 @@ void gmt_coverage_reset(void)
         own.head.count = count; /* the parent may be adding one */
         memcpy(own.entry, parents->entry, count * sizeof(own.entry[0]));
         table = &own;
+        faults = own_faults;
         move_counters(&own);
         munmap(parents, GMT_COVERAGE_BYTES);
     }
     for (uint32_t i = 0; i < count; i++) {
         own.entry[i].calls = 0;
     }
+    /* The parent's file had them. */
+    memset(own.head.region_faults, 0, sizeof(own.head.region_faults));
+    gmt_coverage_forget_faults();
 }

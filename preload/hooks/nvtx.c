@@ -5,12 +5,12 @@
 #include <stdbool.h>
 
 #include "libtrace/record/clock.h"
+#include "preload/driver/coverage.h"
 #include "preload/hooks/hook.h"
 #include "preload/hooks/nvtx_extension.h"
 #include "preload/session/session.h"
 #include "preload/state/nvtx_memory.h"
 #include "preload/state/nvtx_payload.h"
-#include "preload/state/regions.h"
 #include "preload/state/user_ranges.h"
 
 /* A domain is its name: handles are what gmt_nvtx_keep returned, registered strings likewise. */
@@ -270,7 +270,7 @@ static int install_memory(const struct gmt_nvtx_module *module)
         return 1;
     }
     if (enter()) {
-        gmt_regions_count(GMT_REGION_VERSION);
+        gmt_coverage_count_fault(GMT_REGION_VERSION);
         leave();
     }
     return 0;

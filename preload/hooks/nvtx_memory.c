@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "preload/driver/coverage.h"
 #include "preload/hooks/nvtx_extension.h"
 #include "preload/recording/enter.h"
 #include "preload/session/session.h"
@@ -28,7 +29,7 @@ static bool is_known(const void *structure, size_t bytes)
 {
     const uint16_t *head = structure;
     if (head == NULL || head[0] != GMT_NVTX_MEMORY_COMPATIBILITY || head[1] < bytes) {
-        gmt_regions_count(GMT_REGION_VERSION);
+        gmt_coverage_count_fault(GMT_REGION_VERSION);
         return false;
     }
     return true;
@@ -37,7 +38,7 @@ static bool is_known(const void *structure, size_t bytes)
 static bool is_virtual(uint32_t type)
 {
     if (type != GMT_NVTX_VIRTUAL_ADDRESS) {
-        gmt_regions_count(GMT_REGION_TYPE);
+        gmt_coverage_count_fault(GMT_REGION_TYPE);
     }
     return type == GMT_NVTX_VIRTUAL_ADDRESS;
 }
@@ -46,7 +47,7 @@ static bool is_virtual(uint32_t type)
 static bool is_array(const void *elements, size_t count, size_t element_size, size_t bytes)
 {
     if (count > 0 && (elements == NULL || element_size < bytes || count > ELEMENTS_MOST)) {
-        gmt_regions_count(GMT_REGION_VERSION);
+        gmt_coverage_count_fault(GMT_REGION_VERSION);
         return false;
     }
     return true;
@@ -60,7 +61,7 @@ static const void *element(const void *elements, size_t element_size, size_t i)
 static bool is_reference(uint32_t type)
 {
     if (type != GMT_NVTX_REF_POINTER && type != GMT_NVTX_REF_HANDLE) {
-        gmt_regions_count(GMT_REGION_VERSION);
+        gmt_coverage_count_fault(GMT_REGION_VERSION);
         return false;
     }
     return true;
@@ -80,7 +81,7 @@ static bool register_heap(const char *domain, const struct gmt_nvtx_heap *heap, 
         return false;
     }
     if (heap->extent == NULL || heap->extent_size < sizeof(struct gmt_nvtx_extent)) {
-        gmt_regions_count(GMT_REGION_VERSION);
+        gmt_coverage_count_fault(GMT_REGION_VERSION);
         return false;
     }
     const struct gmt_nvtx_extent *extent = heap->extent;

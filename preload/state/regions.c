@@ -9,13 +9,13 @@
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
+#include "preload/driver/coverage.h"
 #include "preload/session/table.h"
 #include "preload/state/nvtx.h"
 #include "preload/state/user_ranges.h"
 
 #define BUCKET_BITS 15u
 #define BUCKETS (1u << BUCKET_BITS)
-#define LOSS "NVTX memory call not understood"
 
 /* A heap or a region, by its place in the table. Place 0 is the whole process, a heap of no address. */
 struct known_span {
@@ -44,23 +44,10 @@ static struct {
 } spans = {.mutex = GMT_MUTEX(REGIONS), .used = 1};
 static _Atomic bool recording; /* what is there is in the trace, and what follows goes there */
 static _Atomic uint32_t last_id;
-static _Atomic uint64_t uncounted[GMT_REGION_FAULT_COUNT];
 
 static bool is_recording(void)
 {
     return atomic_load_explicit(&recording, memory_order_acquire);
-}
-
-void gmt_regions_count(enum gmt_region_fault fault)
-{
-#define DETAIL(id, detail) detail,
-    static const char *const details[] = {GMT_REGION_FAULTS(DETAIL)};
-    if (!is_recording()) {
-        atomic_fetch_add_explicit(&uncounted[fault], 1, memory_order_relaxed);
-        return;
-    }
-    gmt_spool_loss(LOSS, details[fault],
-                   1 + atomic_exchange_explicit(&uncounted[fault], 0, memory_order_relaxed));
 }
 
 /* ---- records ----------------------------------------------------------------------------------- */
@@ -109,6 +96,7 @@ static uint32_t *bucket_of(struct known_spans *table, enum kind kind, uint64_t a
 static void forget(void)
 {
     gmt_regions_forked();
+    gmt_coverage_forget_faults();
     spans.stale = true;
 }
 
@@ -213,7 +201,7 @@ static bool is_within(const struct known_span *heap, uint64_t address, uint64_t 
 static bool is_somewhere(uint64_t address, uint64_t bytes)
 {
     if (address == 0 || bytes > UINT64_MAX - address) {
-        gmt_regions_count(GMT_REGION_NOWHERE);
+        gmt_coverage_count_fault(GMT_REGION_NOWHERE);
         return false;
     }
     return true;
@@ -246,7 +234,7 @@ static void end_older(struct known_spans *table, uint64_t address, uint64_t byte
 {
     uint32_t older = 0;
     while ((older = find(table, HEAP, address, 0)) != 0 && table->at[older].bytes <= bytes) {
-        gmt_regions_count(GMT_REGION_AGAIN);
+        gmt_coverage_count_fault(GMT_REGION_AGAIN);
         end_heap(table, older);
     }
 }
@@ -278,7 +266,7 @@ bool gmt_heap_begin(uint64_t address, uint64_t bytes, uint32_t usage, const char
     }
     end();
     if (place == 0) {
-        gmt_regions_count(GMT_REGION_MANY);
+        gmt_coverage_count_fault(GMT_REGION_MANY);
     }
     return place != 0;
 }
@@ -292,7 +280,7 @@ void gmt_heap_end(uint64_t address)
     }
     end();
     if (heap == 0) {
-        gmt_regions_count(GMT_REGION_UNKNOWN_HEAP);
+        gmt_coverage_count_fault(GMT_REGION_UNKNOWN_HEAP);
     }
 }
 
@@ -313,7 +301,7 @@ void gmt_heap_empty(uint64_t address, uint32_t stack)
     }
     end();
     if (heap == 0 && address != 0) {
-        gmt_regions_count(GMT_REGION_UNKNOWN_HEAP);
+        gmt_coverage_count_fault(GMT_REGION_UNKNOWN_HEAP);
     }
 }
 
@@ -327,7 +315,7 @@ static uint32_t heap_for(struct known_spans *table, uint64_t heap, uint64_t addr
         place = find(table, HEAP, heap, place);
     }
     if (heap != 0 && place == 0) {
-        gmt_regions_count(newest == 0 ? GMT_REGION_UNKNOWN_HEAP : GMT_REGION_OUTSIDE);
+        gmt_coverage_count_fault(newest == 0 ? GMT_REGION_UNKNOWN_HEAP : GMT_REGION_OUTSIDE);
         return newest;
     }
     return place;
@@ -341,7 +329,7 @@ static void end_same(struct known_spans *table, uint32_t heap, uint64_t address,
         same = find(table, REGION, address, same);
     }
     if (same != 0) {
-        gmt_regions_count(GMT_REGION_AGAIN);
+        gmt_coverage_count_fault(GMT_REGION_AGAIN);
         write_region(table, &table->at[same], GMT_HEAP_ENDED, ticks, NULL);
         take_out(table, REGION, same);
     }
@@ -372,7 +360,7 @@ void gmt_region_begin(uint64_t heap, uint64_t address, uint64_t bytes, uint32_t 
     }
     end();
     if (place == 0) {
-        gmt_regions_count(GMT_REGION_MANY);
+        gmt_coverage_count_fault(GMT_REGION_MANY);
     }
 }
 
@@ -381,7 +369,7 @@ static struct known_span *known_region(struct known_spans *table, uint64_t addre
 {
     uint32_t place = table != NULL ? find(table, REGION, address, 0) : 0;
     if (place == 0) {
-        gmt_regions_count(GMT_REGION_UNKNOWN_REGION);
+        gmt_coverage_count_fault(GMT_REGION_UNKNOWN_REGION);
     }
     return place != 0 ? &table->at[place] : NULL;
 }
@@ -395,7 +383,7 @@ void gmt_region_resize(uint64_t address, uint64_t bytes)
     struct known_span *region = known_region(table, address);
     if (region != NULL) {
         if (region->owner != 0 && !is_within(&table->at[region->owner], address, bytes)) {
-            gmt_regions_count(GMT_REGION_OUTSIDE);
+            gmt_coverage_count_fault(GMT_REGION_OUTSIDE);
         }
         uint64_t ticks = gmt_clock_ticks();
         write_region(table, region, GMT_HEAP_ENDED, ticks, NULL);
@@ -458,12 +446,6 @@ void gmt_regions_start(void)
         write_all(table, REGION);
     }
     end();
-    for (unsigned i = 0; i < GMT_REGION_FAULT_COUNT; i++) {
-        if (atomic_load_explicit(&uncounted[i], memory_order_relaxed) != 0) {
-            atomic_fetch_sub_explicit(&uncounted[i], 1, memory_order_relaxed);
-            gmt_regions_count((enum gmt_region_fault)i);
-        }
-    }
 }
 
 void gmt_regions_forked(void)

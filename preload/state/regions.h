@@ -3,7 +3,7 @@
  * Heaps and regions that the program's allocators register: which are there, and writing them as records.
  *
  * They are known by their addresses. What is there is kept whether a recording runs or not, in a table of fixed size. Nothing that a
- * program says is believed further than that: what contradicts it is counted as a loss. Callers hold the re-entry guard.
+ * program says is believed further than that: what contradicts it is counted (gmt_coverage_count_fault). Callers hold the re-entry guard.
  */
 #ifndef GMT_PRELOAD_STATE_REGIONS_H
 #define GMT_PRELOAD_STATE_REGIONS_H
@@ -15,22 +15,6 @@
 
 #define GMT_REGIONS_MOST \
     (UINT32_C(1) << 18) /* heaps and regions at one time; more are counted as lost */
-
-/* Why something was not recorded as it was said: X(id, detail of the loss). */
-#define GMT_REGION_FAULTS(X) \
-    X(VERSION, "a structure of another version, or none") \
-    X(TYPE, "memory that has no virtual addresses") \
-    X(NOWHERE, "no address, or one that the size goes beyond") \
-    X(UNKNOWN_HEAP, "a heap that is not registered") \
-    X(UNKNOWN_REGION, "a region that is not registered") \
-    X(OUTSIDE, "a region outside of its heap") \
-    X(AGAIN, "registered while it was: the older one has ended") \
-    X(MANY, "more than 262144 heaps and regions at one time")
-
-#define GMT_REGION_FAULT_ENUMERATOR(id, detail) GMT_REGION_##id,
-enum gmt_region_fault { GMT_REGION_FAULTS(GMT_REGION_FAULT_ENUMERATOR) GMT_REGION_FAULT_COUNT };
-
-void gmt_regions_count(enum gmt_region_fault fault);
 
 /* `stack`: gmt_stack.id of the caller, 0: none. domain: as gmt_nvtx_keep returns them; name: cut at GMT_RANGE_NAME_BYTES - 1. False: it
  * is not registered. */

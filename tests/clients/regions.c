@@ -168,15 +168,21 @@ int scenario_threads(long n)
     return 0;
 }
 
-/* What the parent has registered is not the child's; what the child registers at the same addresses is. */
+/* What the parent has registered, or got wrong, is not the child's; what the child registers at the same addresses is. N = 1: the parent
+ * is recorded, too. */
 int scenario_fork(long n)
 {
     static char memory[4096];
     CUdeviceptr base = (CUdeviceptr)(uintptr_t)memory;
     nvtxMemVirtualRangeDesc_t range = regions_range(base, 64);
-    (void)n;
+    if (n == 1) {
+        CUdeviceptr none;
+        client_load(VIA_PROC);
+        (void)cu.cuMemAlloc(&none, 64); /* without cuInit(), which a child could not call again */
+    }
     nvtxMemHeapHandle_t heap = regions_heap(base, sizeof memory, 1, "of the parent");
     regions_register(heap, &range, 1, NULL);
+    regions_end_at(base + 128);
     pid_t child = fork();
     if (child == 0) {
         regions_begin();

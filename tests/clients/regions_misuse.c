@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 #include <nvtx3/nvToolsExtMemCudaRt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -72,16 +73,20 @@ static void bad_batches(void)
                 7); /* 1 of no known kind of reference */
 }
 
-static void bad_regions(void)
+static void unknown_regions(void)
 {
-    nvtxMemVirtualRangeDesc_t inside = regions_range(regions_pool.base, 4096);
-    nvtxMemVirtualRangeDesc_t outside = regions_range(regions_pool.base + POOL_BYTES - 64, 4096);
-    nvtxMemVirtualRangeDesc_t nowhere = regions_range(regions_pool.base, SIZE_MAX);
     regions_end_at(regions_pool.base);
     regions_resize(regions_pool.base, 64);
     regions_name(regions_pool.base, "nothing");
     regions_end((nvtxMemRegionRef_t){.handle = NVTX_MEM_REGION_HANDLE_NO_TOOL},
                 NVTX_MEM_REGION_REF_TYPE_HANDLE); /* 4 unknown regions */
+}
+
+static void bad_regions(void)
+{
+    nvtxMemVirtualRangeDesc_t inside = regions_range(regions_pool.base, 4096);
+    nvtxMemVirtualRangeDesc_t outside = regions_range(regions_pool.base + POOL_BYTES - 64, 4096);
+    nvtxMemVirtualRangeDesc_t nowhere = regions_range(regions_pool.base, SIZE_MAX);
     regions_register((nvtxMemHeapHandle_t)(uintptr_t)77, &inside, 1,
                      NULL); /* 1 of an unknown heap */
     regions_end_at(regions_pool.base);
@@ -143,14 +148,16 @@ static void other_version(void)
     }
 }
 
-/* Counts are those in tests/e2e/regions.sh. */
+/* Counts are those in tests/e2e/regions.sh. What makes no record at all is done N times, but at least once. */
 int scenario_misuse(long n)
 {
-    (void)n;
     regions_begin();
     regions_open_pool();
-    bad_heaps();
-    bad_batches();
+    for (long i = 0; i < n || i == 0; i++) {
+        bad_heaps();
+        bad_batches();
+        unknown_regions();
+    }
     bad_regions();
     permissions();
     other_version();
@@ -166,6 +173,18 @@ int scenario_misuse(long n)
     CHECK(cu.cuMemFree(regions_pool.base)); /* with heaps and regions that nobody has ended */
     CHECK(cu.cuMemAlloc(&regions_pool.base, POOL_BYTES));
     CHECK(cu.cuMemFree(regions_pool.base));
+    return 0;
+}
+
+/* N unknown regions, one of them before CUDA; then it is killed. */
+int scenario_killed(long n)
+{
+    regions_end_at(4096);
+    regions_begin();
+    for (long i = 1; i < n; i++) {
+        regions_end_at(4096);
+    }
+    (void)raise(SIGKILL);
     return 0;
 }
 

@@ -124,6 +124,19 @@ fork() {
     nothing_lost "$child"
 }
 
+# What the parent got wrong is in its trace, and not in the child's.
+fork_recorded() {
+    OUTPUT=$work/%p.db traced t fork 1
+    equal "exit status" 0 "$(cat t.status)"
+    local db counts=()
+    for db in ./*.db; do
+        finished "$db"
+        counts+=("$(sql "$db" "SELECT n.text FROM heap h JOIN string n ON n.id = h.name_id"): $(losses "$db")")
+    done
+    equal "counted" "of the child: 
+of the parent: a region that is not registered|1" "$(printf '%s\n' "${counts[@]}" | sort)"
+}
+
 like_plain_child() {
     (unset NVTX_INJECTION64_PATH && plain t.plain fork)
     traced t fork
@@ -144,13 +157,41 @@ a structure of another version, or none|14
 memory that has no virtual addresses|2
 no address, or one that the size goes beyond|3
 registered while it was: the older one has ended|2" \
-        "$(sql t.db "SELECT detail, count FROM loss WHERE kind = '$UNKNOWN' ORDER BY 1")"
+        "$(losses t.db)"
     equal "other losses" 0 "$(sql t.db "SELECT count(*) FROM loss WHERE kind NOT IN ('$UNKNOWN', 'entry point not covered')")"
     equal "heaps" "pool|0 again|1 inner|1" "$(sql t.db "SELECT n.text, h.end_ns IS NULL FROM heap h
         JOIN string n ON n.id = h.name_id ORDER BY h.id" | one_line)"
     equal "regions of which heap" "again|1048576 inner|4096" "$(sql t.db "SELECT heap, bytes FROM v_region
         WHERE end_ns IS NULL ORDER BY heap" | one_line)"
     "$GMT_BUILD/bin/gmanalyze" --calibrate never t.db >t.txt
+}
+
+losses() {
+    sql "$1" "SELECT detail, count FROM loss WHERE kind = '$UNKNOWN' ORDER BY 1"
+}
+
+# However often: they are counted, and are no records. 1.2 million of these would not fit into the spool.
+often() {
+    local n=50000
+    export GMTRACE_SPOOL_LIMIT=1
+    like_plain t misuse $n
+    equal "counted" "a heap that is not registered|$((3 * n + 1))
+a region outside of its heap|2
+a region that is not registered|$((4 * n + 1))
+a structure of another version, or none|$((13 * n + 1))
+memory that has no virtual addresses|$((2 * n))
+no address, or one that the size goes beyond|$((2 * n + 1))
+registered while it was: the older one has ended|2" "$(losses t.db)"
+    equal "other losses" 0 "$(sql t.db "SELECT count(*) FROM loss WHERE kind NOT IN ('$UNKNOWN', 'entry point not covered')")"
+}
+
+# What was counted survives the process, from before the recording on.
+killed() {
+    (unset NVTX_INJECTION64_PATH && plain t.plain killed 1000)
+    traced t killed 1000
+    same_behaviour t
+    finished t.db
+    equal "counted" "a region that is not registered|1000" "$(losses t.db)"
 }
 
 # Calls in any order: the trace has what the client's own account of them has.

@@ -97,6 +97,22 @@ Test(coverage_file, with_names_that_do_not_end_is_read_all_the_same)
     gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind = 'request not kept'", 4);
 }
 
+Test(coverage_file, counts_what_allocators_said_that_was_not_understood)
+{
+    coverage.head.region_faults[GMT_REGION_UNKNOWN_HEAP] = UINT64_MAX;
+    coverage.head.region_faults[GMT_REGION_AGAIN] = 1000000;
+    ingest(sizeof(coverage));
+    gmt_fixture_expect(&fixture,
+                       "SELECT count(*) FROM loss WHERE kind = '" GMT_REGION_FAULT_LOSS "'", 2);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count FROM loss WHERE detail = 'registered while it was: the older one has ended'",
+        1000000);
+    gmt_fixture_expect(
+        &fixture,
+        "SELECT count > 1000000000 FROM loss WHERE detail = 'a heap that is not registered'", 1);
+}
+
 static void expect_damaged(void)
 {
     gmt_fixture_expect(

@@ -140,6 +140,21 @@ static int store_entries(sqlite3 *db, struct gmt_ingest *ingest,
     return error;
 }
 
+static int store_faults(struct gmt_ingest *ingest, const struct gmt_coverage_head *head)
+{
+#define GMT_REGION_FAULT_DETAIL(id, detail) detail,
+    static const char *const details[] = {GMT_REGION_FAULTS(GMT_REGION_FAULT_DETAIL)};
+#undef GMT_REGION_FAULT_DETAIL
+    int error = 0;
+    for (unsigned i = 0; i < GMT_REGION_FAULT_COUNT && error == 0; i++) {
+        if (head->region_faults[i] != 0) {
+            error = gmt_ingest_loss(ingest, GMT_REGION_FAULT_LOSS, details[i],
+                                    head->region_faults[i]);
+        }
+    }
+    return error;
+}
+
 int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder)
 {
     static const char damaged[] =
@@ -159,6 +174,9 @@ int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder)
     if (error == 0 && coverage->head.not_kept != 0) {
         error = gmt_ingest_loss(ingest, "request not kept", "more names than there is room for",
                                 coverage->head.not_kept);
+    }
+    if (error == 0) {
+        error = store_faults(ingest, &coverage->head);
     }
     free(coverage);
     return error;

@@ -13,7 +13,7 @@
 #include "libtrace/store/ingest/ingest.h"
 
 /* Lookup paths, and entry points without a hook, from the file of the spool (layout_coverage.h). A spool without
- * one adds nothing; calls that were missed become losses, too. */
+ * one adds nothing; calls that were missed become losses, too, and so do calls of NVTX that were not understood. */
 int gmt_coverage_store(sqlite3 *db, struct gmt_ingest *ingest, int spool_folder);
 
 /* What the files of table module import of the driver and of the CUDA runtime. A file that is gone, or
