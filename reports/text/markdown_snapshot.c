@@ -2,13 +2,9 @@
 /* The memory snapshot in markdown. */
 #include "reports/text/markdown_snapshot.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #include "libtrace/base/format.h"
-#include "reports/model/heaps.h"
 #include "reports/model/report.h"
-#include "reports/model/snapshot.h"
+#include "reports/model/whose.h"
 #include "reports/text/markdown_parts.h"
 
 enum { MOST_SHOWN = 5 };
@@ -20,13 +16,6 @@ static void row(FILE *out, double bytes, const char *text)
     fprintf(out, "| %s | ", gmt_format_bytes(value, bytes));
     gmt_markdown_plain(out, text);
     fputs(" |\n", out);
-}
-
-static void part(FILE *out, double bytes, const char *text)
-{
-    if (bytes > 0) {
-        row(out, bytes, text);
-    }
 }
 
 static void holders(FILE *out, const struct gmt_snapshot_holders *h)
@@ -48,22 +37,41 @@ static void holders(FILE *out, const struct gmt_snapshot_holders *h)
     }
 }
 
+static void rows(FILE *out, const struct gmt_whose *whose)
+{
+    for (size_t i = 0; i < whose->row_count; i++) {
+        if (whose->rows[i].what != NULL) {
+            row(out, whose->rows[i].bytes, whose->rows[i].what);
+        }
+        if (whose->rows[i].holders != NULL) {
+            holders(out, whose->rows[i].holders);
+        }
+    }
+}
+
+static void whose_bytes(FILE *out, const struct gmt_whose *whose)
+{
+    fprintf(out, "**Whose bytes** %s\n\n| | |\n|--:|---|\n", whose->title);
+    rows(out, whose);
+}
+
+static void at_moment(FILE *out, const struct gmt_snapshot_moment *m)
+{
+    struct gmt_whose whose = gmt_whose_at_moment(m);
+
+    fputs("| | |\n|--:|---|\n", out);
+    rows(out, &whose);
+    fputc('\n', out);
+}
+
 static void device(FILE *out, const struct gmt_report *r, const struct gmt_snapshot_device *d)
 {
     char bytes[GMT_FORMAT_BYTES], held[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
     const char *advice = gmt_snapshot_advice(r->arena, d);
     const char *caveats = gmt_snapshot_caveats(r->arena, r->snapshot, d);
+    struct gmt_whose whose = gmt_whose_at_snapshot(r->arena, d);
 
-    fprintf(out,
-            "**Whose bytes** %s of device %" PRId64 " at the memory snapshot\n\n| | |\n|--:|---|\n",
-            gmt_format_bytes(bytes, d->total_bytes), d->device);
-    part(out, d->tensor_bytes, "tensors");
-    holders(out, &d->tensors);
-    part(out, d->pending_bytes, "freed, but a stream may still use it");
-    part(out, d->rounding_bytes, "rounding of blocks");
-    part(out, d->unused_bytes, "unused blocks in segments of the allocator");
-    part(out, d->other_bytes, "allocated outside of PyTorch's allocator");
-    holders(out, &d->others);
+    whose_bytes(out, &whose);
     fputs("\nNot measured: contexts and modules.", out);
     if (d->unmatched_bytes > 0) {
         fprintf(out, " %s of segments are not in the trace.",
@@ -71,11 +79,10 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
     }
     fputs("\n\n", out);
     if (gmt_snapshot_peak_differs(d)) {
-        fprintf(out, "**Most tensors** %s, in segments of %s\n\n| | |\n|--:|---|\n",
+        fprintf(out, "**Most tensors** %s, in segments of %s\n\n",
                 gmt_format_bytes(bytes, d->peak->requested_bytes),
                 gmt_format_bytes(held, d->peak->reserved_bytes));
-        holders(out, &d->peak->holders);
-        fputc('\n', out);
+        at_moment(out, d->peak);
     }
     for (size_t i = 0; i < d->error_count; i++) {
         const struct gmt_snapshot_moment *m = &d->errors[i];
@@ -83,15 +90,10 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
         fprintf(out, "**Out of memory** in PyTorch's allocator: %s asked, ",
                 gmt_format_bytes(bytes, m->asked_bytes));
         fprintf(out, "%s free, ", gmt_format_bytes(bytes, m->free_bytes));
-        fprintf(out, "segments held %s, tensors in them %s\n\n| | |\n|--:|---|\n",
+        fprintf(out, "segments held %s, tensors in them %s\n\n",
                 gmt_format_bytes(held, m->reserved_bytes),
                 gmt_format_bytes(bytes, m->requested_bytes));
-        holders(out, &m->holders);
-        if (m->other_bytes > 0) {
-            row(out, m->other_bytes, "allocated outside of PyTorch's allocator");
-            holders(out, &m->others);
-        }
-        fputc('\n', out);
+        at_moment(out, m);
     }
     if (d->replay_count == 0) {
         return;
@@ -118,20 +120,10 @@ static void device(FILE *out, const struct gmt_report *r, const struct gmt_snaps
 
 void gmt_markdown_heaps(FILE *out, const struct gmt_report *r)
 {
-    char bytes[GMT_FORMAT_BYTES];
-
     for (size_t i = 0; r->heaps != NULL && i < r->heaps->device_count; i++) {
-        const struct gmt_heaps_device *d = &r->heaps->devices[i];
+        struct gmt_whose whose = gmt_whose_of_heaps(r->arena, &r->heaps->devices[i]);
 
-        fprintf(out,
-                "**Whose bytes** %s of device %" PRId64
-                " when its allocators had handed out most\n\n| | |\n|--:|---|\n",
-                gmt_format_bytes(bytes, d->total_bytes), d->device);
-        part(out, d->region_bytes, "in use: regions");
-        holders(out, &d->holders);
-        part(out, d->slack_bytes, "not handed out");
-        part(out, d->other_bytes, "allocated outside of heaps and regions");
-        holders(out, &d->others);
+        whose_bytes(out, &whose);
         fputc('\n', out);
     }
 }

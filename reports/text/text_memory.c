@@ -16,21 +16,16 @@ static const char *place(const struct gmt_report *r, const struct gmt_where *w)
 static void holder(struct gmt_text_out *t, const struct gmt_report *r,
                    const struct gmt_memory_holder *h, size_t indent)
 {
-    char bytes[GMT_FORMAT_BYTES], idle[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    char idle[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
     const char *what = h->segments ? "segment" : "allocation";
     const char *unused = h->idle_bytes > 0 ? gmt_arena_text(r->arena, ", %s of it not in use",
                                                             gmt_format_bytes(idle, h->idle_bytes))
                                            : "";
 
-    fprintf(t->out, "%*s", (int)indent, "");
-    gmt_text_cell(t, gmt_format_bytes(bytes, h->bytes), 11, true);
-    fputs("  ", t->out);
-    gmt_print_clean(t->out,
-                    gmt_arena_text(r->arena, "%s, %s %s%s%s", place(r, &h->where),
-                                   gmt_format_count(count, h->allocations), what,
-                                   h->allocations == 1 ? "" : "s", unused),
-                    t->columns - indent - 13);
-    fputc('\n', t->out);
+    gmt_text_sized(t, indent, h->bytes,
+                   gmt_arena_text(r->arena, "%s, %s %s%s%s", place(r, &h->where),
+                                  gmt_format_count(count, h->allocations), what,
+                                  h->allocations == 1 ? "" : "s", unused));
 }
 
 void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *r)

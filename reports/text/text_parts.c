@@ -58,6 +58,18 @@ void gmt_text_cell(struct gmt_text_out *t, const char *text, size_t width, bool 
     }
 }
 
+void gmt_text_sized(struct gmt_text_out *t, size_t indent, double bytes, const char *text)
+{
+    enum { WIDTH = 11 };
+    char value[GMT_FORMAT_BYTES];
+
+    fprintf(t->out, "%*s", (int)indent, "");
+    gmt_text_cell(t, gmt_format_bytes(value, bytes), WIDTH, true);
+    fputs("  ", t->out);
+    gmt_print_clean(t->out, text, t->columns - indent - WIDTH - 2);
+    fputc('\n', t->out);
+}
+
 void gmt_text_bar(char *text, size_t bytes, double share, size_t width)
 {
     static const char *const parts[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};

@@ -48,6 +48,8 @@ void gmt_text_style(struct gmt_text_out *t, enum gmt_text_style style);
 void gmt_text_heading(struct gmt_text_out *t, const char *title);
 /* Cleaned, cut or filled to width columns, one of them space; width 0: the last of its line. */
 void gmt_text_cell(struct gmt_text_out *t, const char *text, size_t width, bool right);
+/* A line: so many bytes, and what they are, cut to the page. */
+void gmt_text_sized(struct gmt_text_out *t, size_t indent, double bytes, const char *text);
 /* A bar of at most `width` characters for share 0..1, in eighths; empty for NAN. */
 void gmt_text_bar(char *text, size_t bytes, double share, size_t width);
 /* Wraps to the page; the label stands before the first line, the others hang below the text. */

@@ -1,39 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The terminal report: whose bytes, as allocators and a memory snapshot say, and what other settings of the allocator would do. */
-#include <inttypes.h>
 #include <math.h>
 
 #include "libtrace/base/format.h"
-#include "reports/model/heaps.h"
-#include "reports/model/snapshot.h"
+#include "reports/model/whose.h"
 #include "reports/text/text_parts.h"
-
-/* "  1.50 GiB  text" */
-static void row(struct gmt_text_out *t, size_t indent, double bytes, const char *text)
-{
-    char value[GMT_FORMAT_BYTES];
-
-    fprintf(t->out, "%*s", (int)indent, "");
-    gmt_text_cell(t, gmt_format_bytes(value, bytes), 11, true);
-    fputs("  ", t->out);
-    gmt_print_clean(t->out, text, t->columns - indent - 13);
-    fputc('\n', t->out);
-}
-
-static void part(struct gmt_text_out *t, double bytes, const char *text)
-{
-    if (bytes > 0) {
-        row(t, 2, bytes, text);
-    }
-}
-
-static const char *counted(const struct gmt_report *r, double count, const char *what)
-{
-    char text[GMT_FORMAT_BYTES];
-
-    return gmt_arena_text(r->arena, "%s %s%s", gmt_format_count(text, count), what,
-                          count > 1 || count < 1 ? "s" : "");
-}
 
 static void holders(struct gmt_text_out *t, const struct gmt_report *r,
                     const struct gmt_snapshot_holders *h, const char *what)
@@ -47,11 +18,12 @@ static void holders(struct gmt_text_out *t, const struct gmt_report *r,
         bool named = holder->function != NULL && holder->file != NULL;
 
         if (i < shown) {
-            row(t, 6, holder->bytes,
-                gmt_arena_text(r->arena, "%s%s%s%s%s, %s", holder->label, named ? " in " : "",
-                               named ? holder->function : "", holder->name != NULL ? ": " : "",
-                               holder->name != NULL ? holder->name : "",
-                               counted(r, holder->count, what)));
+            gmt_text_sized(t, 6, holder->bytes,
+                           gmt_arena_text(r->arena, "%s%s%s%s%s, %s", holder->label,
+                                          named ? " in " : "", named ? holder->function : "",
+                                          holder->name != NULL ? ": " : "",
+                                          holder->name != NULL ? holder->name : "",
+                                          gmt_whose_count(r->arena, holder->count, what)));
         } else {
             bytes += holder->bytes;
             count += holder->count;
@@ -59,43 +31,50 @@ static void holders(struct gmt_text_out *t, const struct gmt_report *r,
         }
     }
     if (places > 0) {
-        row(t, 6, bytes,
-            gmt_arena_text(r->arena, "%s, %s", counted(r, places, "other place"),
-                           counted(r, count, what)));
+        gmt_text_sized(t, 6, bytes,
+                       gmt_arena_text(r->arena, "%s, %s",
+                                      gmt_whose_count(r->arena, places, "other place"),
+                                      gmt_whose_count(r->arena, count, what)));
     }
 }
 
-/* At a moment of the history, where that has a time in the trace. */
-static void outside(struct gmt_text_out *t, const struct gmt_report *r,
-                    const struct gmt_snapshot_moment *m)
+static void rows(struct gmt_text_out *t, const struct gmt_report *r, const struct gmt_whose *whose)
 {
-    if (m->other_bytes > 0) {
-        row(t, 2, m->other_bytes, "allocated outside of PyTorch's allocator");
-        holders(t, r, &m->others, "allocation");
+    for (size_t i = 0; i < whose->row_count; i++) {
+        const struct gmt_whose_row *row = &whose->rows[i];
+
+        if (row->what != NULL) {
+            gmt_text_sized(t, 2, row->bytes, row->what);
+        }
+        if (row->holders != NULL) {
+            holders(t, r, row->holders, row->unit);
+        }
     }
+}
+
+static void whose_bytes(struct gmt_text_out *t, const struct gmt_report *r,
+                        const struct gmt_whose *whose)
+{
+    gmt_text_heading(t, gmt_arena_text(r->arena, "Whose bytes: %s", whose->title));
+    rows(t, r, whose);
+}
+
+static void at_moment(struct gmt_text_out *t, const struct gmt_report *r,
+                      const struct gmt_snapshot_moment *m)
+{
+    struct gmt_whose whose = gmt_whose_at_moment(m);
+
+    rows(t, r, &whose);
+    fputc('\n', t->out);
 }
 
 static void at_snapshot(struct gmt_text_out *t, const struct gmt_report *r,
                         const struct gmt_snapshot_device *d)
 {
-    char bytes[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES];
+    struct gmt_whose whose = gmt_whose_at_snapshot(r->arena, d);
+    char bytes[GMT_FORMAT_BYTES], held[GMT_FORMAT_BYTES];
 
-    gmt_text_heading(t, gmt_arena_text(r->arena,
-                                       "Whose bytes: %s of device %" PRId64
-                                       " at the memory snapshot%s%s",
-                                       gmt_format_bytes(bytes, d->total_bytes), d->device,
-                                       isnan(d->at_ns) ? "" : (d->aligned ? ", " : ", at most "),
-                                       isnan(d->at_ns) ? "" : gmt_format_ns(at, d->at_ns)));
-    part(t, d->tensor_bytes,
-         gmt_arena_text(r->arena, "tensors, %s", counted(r, d->blocks, "block")));
-    holders(t, r, &d->tensors, "block");
-    part(t, d->pending_bytes, "freed, but a stream may still use it");
-    part(t, d->rounding_bytes, "rounding of blocks");
-    part(t, d->unused_bytes,
-         gmt_arena_text(r->arena, "unused blocks in %s of the allocator",
-                        counted(r, d->segments, "segment")));
-    part(t, d->other_bytes, "allocated outside of PyTorch's allocator");
-    holders(t, r, &d->others, "allocation");
+    whose_bytes(t, r, &whose);
     gmt_text_wrap(t, 2, "", "Not measured: contexts and modules.");
     if (d->unmatched_bytes > 0) {
         gmt_text_wrap(
@@ -104,7 +83,7 @@ static void at_snapshot(struct gmt_text_out *t, const struct gmt_report *r,
                            "%s of its %s in segments are not in the trace: the snapshot is of "
                            "another run or process, or calls were not recorded.",
                            gmt_format_bytes(bytes, d->unmatched_bytes),
-                           gmt_format_bytes(at, d->segment_bytes)));
+                           gmt_format_bytes(held, d->segment_bytes)));
     }
     fputc('\n', t->out);
 }
@@ -124,9 +103,7 @@ static void peak(struct gmt_text_out *t, const struct gmt_report *r,
                                        isnan(m->at_ns) ? "" : " at ",
                                        isnan(m->at_ns) ? "" : gmt_format_ns(at, m->at_ns),
                                        gmt_format_bytes(held, m->reserved_bytes)));
-    holders(t, r, &m->holders, "block");
-    outside(t, r, m);
-    fputc('\n', t->out);
+    at_moment(t, r, m);
 }
 
 static void errors(struct gmt_text_out *t, const struct gmt_report *r,
@@ -148,9 +125,7 @@ static void errors(struct gmt_text_out *t, const struct gmt_report *r,
                            gmt_format_bytes(left, m->free_bytes),
                            gmt_format_bytes(held, m->reserved_bytes),
                            gmt_format_bytes(used, m->requested_bytes)));
-        holders(t, r, &m->holders, "block");
-        outside(t, r, m);
-        fputc('\n', t->out);
+        at_moment(t, r, m);
     }
 }
 
@@ -183,9 +158,10 @@ static void replays(struct gmt_text_out *t, const struct gmt_report *r,
                                                 p->fits ? "would fit" : "would not fit",
                                                 gmt_format_bytes(needed, p->needed_bytes));
 
-        row(t, 2, p->reserved_bytes,
-            gmt_arena_text(r->arena, "%s%s%s", p->setting != NULL ? p->setting : "as recorded",
-                           isnan(p->reserved_bytes) ? ": too many steps" : "", fits));
+        gmt_text_sized(t, 2, p->reserved_bytes,
+                       gmt_arena_text(r->arena, "%s%s%s",
+                                      p->setting != NULL ? p->setting : "as recorded",
+                                      isnan(p->reserved_bytes) ? ": too many steps" : "", fits));
     }
     gmt_text_wrap(t, 2, "",
                   gmt_arena_text(r->arena,
@@ -203,25 +179,14 @@ static void replays(struct gmt_text_out *t, const struct gmt_report *r,
 static void heaps_of(struct gmt_text_out *t, const struct gmt_report *r,
                      const struct gmt_heaps_device *d)
 {
-    char bytes[GMT_FORMAT_BYTES], at[GMT_FORMAT_BYTES];
+    struct gmt_whose whose = gmt_whose_of_heaps(r->arena, d);
+    char bytes[GMT_FORMAT_BYTES];
 
-    gmt_text_heading(t, gmt_arena_text(r->arena,
-                                       "Whose bytes: %s of device %" PRId64
-                                       " when its allocators had handed out most%s%s",
-                                       gmt_format_bytes(bytes, d->total_bytes), d->device,
-                                       isnan(d->at_ns) ? "" : ", ",
-                                       isnan(d->at_ns) ? "" : gmt_format_ns(at, d->at_ns)));
-    part(t, d->region_bytes,
-         gmt_arena_text(r->arena, "in use, %s", counted(r, d->regions, "region")));
-    holders(t, r, &d->holders, "region");
-    part(t, d->slack_bytes,
-         gmt_arena_text(r->arena, "not handed out, in %s", counted(r, d->heaps, "heap")));
-    part(t, d->other_bytes, "allocated outside of heaps and regions");
-    holders(t, r, &d->others, "allocation");
+    whose_bytes(t, r, &whose);
     if (d->left_count > 0) {
         gmt_text_wrap(t, 2, "",
                       gmt_arena_text(r->arena, "%s, %s, never ended.",
-                                     counted(r, d->left_count, "region"),
+                                     gmt_whose_count(r->arena, d->left_count, "region"),
                                      gmt_format_bytes(bytes, d->left_bytes)));
     }
     fputc('\n', t->out);

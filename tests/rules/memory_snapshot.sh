@@ -125,7 +125,13 @@ grep -q '176 MiB  train.py:10 in step, 1 block$' out || fail "text: no place"
 grep -q 'expandable_segments:True would have reserved 520 MiB in place of 3.83 GiB' out || fail "text: no advice"
 grep -q 'Out of memory in PyTorch' out || fail "text: no error"
 grep -q 'Most tensors: 348 MiB at' out || fail "text: no peak"
-grep -qF '| 176 MiB | tensors |' growing.out.md || fail "markdown"
+# Markdown has the rows of the text, at the snapshot and at other moments.
+awk 'substr($0, 1, 13) ~ /^ +[0-9.]+ [KMGT]?i?B$/ && /tensors|rounding|unused|allocated outside/ {
+    size = substr($0, 1, 13); sub(/^ +/, "", size); print "| " size " | " substr($0, 16) " |" }' out >rows
+grep -qF '| 176 MiB | tensors, ' rows || fail "the text has no rows: $(cat rows out)"
+grep -E '^\| [0-9].* \| (tensors|rounding|unused|allocated outside)' growing.out.md >rows.md
+same "rows of the text (-) and of markdown (+) differ" rows rows.md
+equal "at the snapshot, with most tensors, and without memory" 3 "$(grep -c 'allocated outside' rows.md)"
 
 # A trace of another run has none of the segments, and the report says so.
 make_trace other.db fixtures/GM204_negative
