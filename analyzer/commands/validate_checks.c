@@ -110,6 +110,9 @@ const struct gmt_check gmt_checks[] = {
      DANGLING(OF("transfer"), "dst_allocation_id", MEMORY) " UNION ALL "
      DANGLING(OF("transfer"), "src_allocation_id", MEMORY) " UNION ALL "
      DANGLING(OF("memset"), "dst_allocation_id", MEMORY), GMT_CHECK_FAILED, 0},
+    {"memory_handles", "handles of shared memory name their allocation",
+     "SELECT 'memory_handle ' || id FROM memory_handle WHERE (allocation_id IS NULL AND kind = 'imported') OR "
+     "allocation_id NOT IN (SELECT id FROM allocation)", GMT_CHECK_FAILED, 0},
     {"arguments", "launches name the memory that they were given",
      "SELECT 'launch_argument of set ' || set_id FROM launch_argument WHERE allocation_id NOT IN (SELECT id FROM " MEMORY ") "
      "UNION ALL SELECT 'launch ' || id FROM launch WHERE argument_set_id IS NOT NULL AND "

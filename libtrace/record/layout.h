@@ -24,7 +24,7 @@
 
 #define GMT_SPOOL_MAGIC UINT64_C(0x6c6f6f7073746d67) /* "gmtspool" */
 #define GMT_CHUNK_MAGIC UINT64_C(0x6b6e756863746d67) /* "gmtchunk" */
-#define GMT_SPOOL_VERSION 17u
+#define GMT_SPOOL_VERSION 18u
 #define GMT_SPOOL_OLDEST_VERSION \
     1u /* still read: 2 added record types 31 to 33 and a counter group; 3 added 34, 35 and 40; 4 added
           48, 52, 53, a counter group, gmt_fingerprint and the file `coverage`; 5 added 54; 6 added
@@ -35,7 +35,7 @@
            `clock`; 13 added 38, and the files `live` and `settings`; 14 added 39, gmt_call.stack_one_in and
            gmt_control.overhead_...; 15 added gmt_device_gap.reason, gmt_overhead.device_... and
            gmt_control.overhead_device_...; 16 added 55 in place of 53, and gmt_control.overhead_apart; 17 added
-          41 and 42 */
+          41 and 42; 18 added 43 and gmt_alloc.handle_hash */
 #define GMT_SPOOL_BYTE_ORDER 0x01020304u
 
 #define GMT_SLOT_BYTES 64u
@@ -94,6 +94,7 @@ enum gmt_rec_type {
     GMT_REC_HEAP =
         41, /* side + gmt_heap: memory of an allocator of the program's, begun or ended */
     GMT_REC_REGION = 42, /* side + gmt_region: what it handed out of that, begun, named or ended */
+    GMT_REC_EXPORT = 43, /* side + gmt_export: other processes can open memory of this one */
     GMT_REC_DEVICE_GAP = 48, /* side + gmt_device_gap: no device records for a time */
     GMT_REC_OWN_TIME = 49,   /* side + gmt_own_time: gmtrace was at work */
 };
@@ -166,7 +167,9 @@ struct gmt_alloc {
     uint64_t height; /* rows; 0 unless pitched */
     uint64_t pool;   /* CUmemoryPool, 0 = default or none; of mapped memory its physical handle */
     uint32_t flags;  /* cuMemHostAlloc / cuMemHostRegister / managed attach flags */
-    uint8_t reserved[12];
+    uint8_t reserved[4];
+    uint64_t handle_hash; /* of memory of another process: gmt_export.hash of the handle that it was
+                             opened by; 0 = not known */
 };
 
 struct gmt_launch {
@@ -403,6 +406,7 @@ struct gmt_user_range {
 #include "libtrace/record/layout/heaps.h"
 #include "libtrace/record/layout/measured.h"
 #include "libtrace/record/layout/sass.h"
+#include "libtrace/record/layout/shared.h"
 #include "libtrace/record/layout/simulated.h"
 
 static_assert(sizeof(struct gmt_call) == 64, "call head is one slot");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recording the beginning and the end of an allocation (alloc_record.h). */
+/* Recording the beginning and the end of an allocation, and that others can open it (alloc_record.h). */
 #include "preload/hooks/alloc_record.h"
 
+#include "libtrace/record/spool.h"
 #include "preload/driver/resolve.h"
+#include "preload/hash/content_hash.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
 
@@ -23,6 +25,7 @@ void gmt_alloc_record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind
         .height = shape.height,
         .pool = shape.pool,
         .flags = shape.flags,
+        .handle_hash = shape.handle_hash,
     };
     if (call->result == CUDA_SUCCESS && (call->flags & GMT_CALL_CAPTURING) == 0) {
         alloc.address = address;
@@ -37,6 +40,32 @@ void gmt_alloc_record(const struct gmt_hook_call *call, enum gmt_alloc_kind kind
         }
     }
     gmt_hook_call_record_with(GMT_REC_ALLOC, call, bytes, &alloc);
+}
+
+/* Two handles of one allocation need not be equal byte by byte (docs/decisions.md): all of them are hashed, and each is recorded. */
+uint64_t gmt_alloc_handle_hash(const struct gmt_hook_call *call, const void *handle, size_t bytes)
+{
+    if (call->result != CUDA_SUCCESS || handle == NULL) {
+        return 0;
+    }
+    const struct gmt_hash_range range = {.start = handle, .width = bytes, .rows = 1};
+    uint64_t hash = gmt_hash_of(&range, bytes).low;
+    return hash != 0 ? hash : 1;
+}
+
+void gmt_alloc_record_export(const struct gmt_hook_call *call, const void *handle,
+                             size_t handle_bytes, uint64_t address)
+{
+    struct gmt_allocation known = {0};
+    struct gmt_export record = {.hash = gmt_alloc_handle_hash(call, handle, handle_bytes),
+                                .address = address};
+    if (record.hash != 0) {
+        if (gmt_allocmap_find(address, &known)) {
+            record.bytes = known.bytes;
+            record.alloc = known.id;
+        }
+        (void)gmt_spool_side(GMT_REC_EXPORT, &record, sizeof(record), NULL, 0);
+    }
 }
 
 bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone)

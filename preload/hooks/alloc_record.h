@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Recording the beginning and the end of an allocation. */
+/* Recording the beginning and the end of an allocation, and that others can open it. */
 #ifndef GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
 #define GMT_PRELOAD_HOOKS_ALLOC_RECORD_H
 
@@ -11,6 +11,7 @@
 
 struct gmt_alloc_shape {
     uint64_t pitch, width, height, pool;
+    uint64_t handle_hash; /* gmt_alloc.handle_hash */
     uint32_t flags;
     bool is_handle;        /* the address is a handle: nothing lies behind its first byte */
     bool outlives_context; /* it does not go with the context */
@@ -35,6 +36,15 @@ bool gmt_alloc_begin_free(uint64_t address, struct gmt_allocation *gone);
  * `known` false the call freed nothing that is known and is recorded as a plain call. */
 void gmt_alloc_record_free(const struct gmt_hook_call *call, bool known,
                            const struct gmt_allocation *gone);
+
+/* gmt_export.hash of a handle of so many bytes, as a call that succeeded left or took it; `handle` NULL, or the call
+ * `call` failed: 0. */
+uint64_t gmt_alloc_handle_hash(const struct gmt_hook_call *call, const void *handle, size_t bytes);
+
+/* The call `call`, if it succeeded, gave the program a handle by which other processes open the memory at `address`; it has been
+ * recorded. */
+void gmt_alloc_record_export(const struct gmt_hook_call *call, const void *handle,
+                             size_t handle_bytes, uint64_t address);
 
 /* Size of the driver's allocation that starts at `base`; 0 if the driver does not say. */
 uint64_t gmt_alloc_bytes_at(uint64_t base);

@@ -6,8 +6,16 @@
 
 /* ---- between processes ------------------------------------------------------------------------ */
 
+GMT_DEFINE_HOOK(cuIpcGetMemHandle, (CUipcMemHandle * handle, CUdeviceptr address),
+                (handle, address), NULL, 0, (void)0, {
+                    gmt_hazards_exported(&call, address, 1);
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
+                    gmt_alloc_record_export(&call, handle, sizeof(*handle), address);
+                })
+
 /* Opening the same handle again gives the same address: one allocation, until the last one is closed. */
-static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *address)
+static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *address,
+                        const CUipcMemHandle *handle)
 {
     uint64_t base = gmt_alloc_value_at(address, call->result);
     struct gmt_allocation known;
@@ -16,7 +24,8 @@ static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *add
         return;
     }
     gmt_alloc_record(call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
-                     (struct gmt_alloc_shape){0});
+                     (struct gmt_alloc_shape){
+                         .handle_hash = gmt_alloc_handle_hash(call, handle, sizeof(*handle))});
 }
 
 #define OPEN(SYMBOL) \
@@ -24,7 +33,7 @@ static void record_open(const struct gmt_hook_call *call, const CUdeviceptr *add
                     (address, handle, flags), NULL, 0, (void)0, { \
                         gmt_hazards_opened(&call, \
                                            "memory of other processes (cuIpcOpenMemHandle)"); \
-                        record_open(&call, address); \
+                        record_open(&call, address, &handle); \
                     })
 OPEN(cuIpcOpenMemHandle)
 OPEN(cuIpcOpenMemHandle_v2)

@@ -94,13 +94,23 @@ GMT_DEFINE_HOOK(cuMemPoolSetAccess,
                     gmt_hook_call_record(GMT_REC_CALL, &call, 0);
                 })
 
+GMT_DEFINE_HOOK(cuMemPoolExportPointer, (CUmemPoolPtrExportData * exported, CUdeviceptr address),
+                (exported, address), NULL, 0, (void)0, {
+                    gmt_hazards_exported(&call, address, 1);
+                    gmt_hook_call_record(GMT_REC_CALL, &call, 0);
+                    gmt_alloc_record_export(&call, exported, sizeof(*exported), address);
+                })
+
 GMT_DEFINE_HOOK(cuMemPoolImportPointer,
                 (CUdeviceptr * address, CUmemoryPool pool, CUmemPoolPtrExportData *exported),
                 (address, pool, exported), NULL, 0, (void)0, {
                     gmt_hazards_opened(&call, "memory of other processes (cuMemPoolImport...)");
                     uint64_t base = gmt_alloc_value_at(address, call.result);
-                    gmt_alloc_record(&call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
-                                     (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool});
+                    gmt_alloc_record(
+                        &call, GMT_ALLOC_IPC, base, gmt_alloc_bytes_at(base),
+                        (struct gmt_alloc_shape){.pool = (uint64_t)(uintptr_t)pool,
+                                                 .handle_hash = gmt_alloc_handle_hash(
+                                                     &call, exported, sizeof(*exported))});
                 })
 
 /* ---- prefetch and discard in batches: calls with the bytes they are about ----------------------- */

@@ -40,6 +40,9 @@ equal "calls that share" "cuMemPoolExportPointer 0|cuMemPoolExportToShareableHan
     ORDER BY a.name" | paste -sd'|')"
 equal "imported memory" "ipc $((16 << 20)) 1" \
     "$(sql "$importer" "SELECT kind || ' ' || bytes || ' ' || (free_end_ns > 0) FROM allocation")"
+equal "the handle's hash on both sides" 1 "$(sqlite3 "$importer" "ATTACH '$exporter' AS other; SELECT count(*) FROM memory_handle h
+    JOIN allocation a ON a.id = h.allocation_id JOIN other.memory_handle o USING (hash) JOIN other.allocation b ON b.id = o.allocation_id
+    WHERE h.kind = 'imported' AND o.kind = 'exported' AND a.kind = 'ipc' AND b.kind = 'pool' AND h.bytes = a.bytes AND o.bytes = b.bytes")"
 
 for rule in GM107 GM205; do
     equal "$rule, memory of its own" fail "$(outcome "$alone" $rule)"

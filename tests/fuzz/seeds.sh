@@ -16,7 +16,7 @@ sqlite3() { command sqlite3 -cmd "PRAGMA synchronous = OFF" "$@"; }
 
 # ---- traces: small pages make small files, and those more inputs a second
 for sql in "$GMT_SOURCE"/tests/rules/golden/trace.sql "$GMT_SOURCE"/tests/rules/fixtures/*_positive.sql \
-    "$GMT_SOURCE"/tests/rules/{simulated,named_ranges,coverage,heaps}.sql; do
+    "$GMT_SOURCE"/tests/rules/{simulated,named_ranges,coverage,heaps,handles}.sql; do
     name=${sql#"$GMT_SOURCE/tests/rules/"}
     name=${name%.sql}
     file=$out/trace/$(basename "$name").db
@@ -25,7 +25,7 @@ for sql in "$GMT_SOURCE"/tests/rules/golden/trace.sql "$GMT_SOURCE"/tests/rules/
 done
 gunzip -c "$GMT_SOURCE/tests/data/pipeline_fast.db.gz" >"$out/trace/pipeline_fast.db"
 golden=$out/trace/trace.db
-for sql in simulated named_ranges coverage heaps; do
+for sql in simulated named_ranges coverage heaps handles; do
     cp "$golden" "$out/trace/$sql.db"
     sqlite3 "$out/trace/$sql.db" <"$GMT_SOURCE/tests/rules/$sql.sql"
 done

@@ -39,7 +39,7 @@ done
 sqlite3 pipeline_fast.db "PRAGMA writable_schema = 1; UPDATE sqlite_master SET
     sql = replace(sql, '''spill'')', '''spill'',''simulated'')') WHERE name IN ('kernel_counters', 'metric')"
 sqlite3 pipeline_fast.db <<SQL
-$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding|launch_tensor_map) /,/^\)/p' "$GMT_SOURCE/libtrace/store/db/schema.sql")
+$(sed -nE '/^CREATE TABLE (instruction|inline_level|kernel_footprint|race|coverage|coverage_example|tensor_map|tensor_map_encoding|launch_tensor_map|memory_handle) /,/^\)/p' "$GMT_SOURCE/libtrace/store/db/schema.sql")
 INSERT INTO metric SELECT 900, 'global_load_bytes', '', 'simulated', 'bytes', '' WHERE NOT EXISTS
     (SELECT 1 FROM metric WHERE name = 'global_load_bytes');
 INSERT INTO kernel_counters (launch_seq, class_id, metric_id, value, source, grp, samples)
@@ -52,6 +52,9 @@ INSERT INTO inline_level(chain_id, level, line) VALUES (77, 0, 5), (77, 1, 7), (
 INSERT INTO tensor_map (id, kind, rank, address) VALUES (3, 'tiled', 2, 65536);
 INSERT INTO tensor_map_encoding SELECT min(id), 3 FROM api_call;
 INSERT INTO launch_tensor_map VALUES (1000, 0, 0, 3);
+INSERT INTO memory_handle SELECT 1, 'exported', -5, id, address, bytes, end_ns FROM allocation WHERE id = (SELECT min(id) FROM allocation);
+INSERT INTO memory_handle SELECT 2, 'imported', 7, id, address, bytes, end_ns FROM allocation WHERE id = (SELECT max(id) FROM allocation);
+INSERT INTO memory_handle VALUES (3, 'exported', 9, NULL, 65536, NULL, 5);
 UPDATE launch SET argument_set_id = 1000 WHERE seq = 1;
 SQL
 expect 0 --strict pipeline_fast.db
@@ -88,6 +91,8 @@ damage call_stacks 'UPDATE transfer SET stack_id = 999 WHERE id = (SELECT min(id
 damage copied_memory 'UPDATE transfer SET dst_allocation_id = 999 WHERE id = (SELECT min(id) FROM transfer)'
 damage arguments 'UPDATE launch_argument SET allocation_id = 999 WHERE set_id = 1'
 damage argument_sets 'UPDATE launch SET argument_set_id = 999 WHERE seq = 1'
+damage memory_handles 'UPDATE memory_handle SET allocation_id = 999 WHERE id = 1'
+damage memory_handles "UPDATE memory_handle SET allocation_id = NULL WHERE kind = 'imported'"
 damage tensor_maps 'UPDATE launch_tensor_map SET tensor_map_id = 4'
 damage tensor_maps 'UPDATE tensor_map_encoding SET tensor_map_id = 4'
 damage tensor_maps 'UPDATE tensor_map SET allocation_id = 999'

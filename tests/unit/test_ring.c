@@ -123,6 +123,26 @@ Test(ring, memory_until_it_is_released_before_the_window)
     expect("hdhdiih");
 }
 
+static void export(uint64_t hash, uint32_t alloc, uint64_t ticks)
+{
+    const struct gmt_export exported = {.head.ticks = ticks, .hash = hash, .alloc = alloc};
+    gmt_fixture_side(&fixture, 0, GMT_REC_EXPORT, &exported, sizeof(exported), NULL);
+}
+
+Test(ring, handles_until_their_memory_is_released)
+{
+    memory(0, GMT_REC_ALLOC, 1, 10);
+    memory(0, GMT_REC_ALLOC, 2, 20);
+    export(7, 1, 30); /* asked for again */
+    export(7, 1, 40);
+    export(8, 2, 50); /* released before the window */
+    export(9, 0, 60); /* of memory that is not known */
+    memory(0, GMT_REC_FREE, 2, 500);
+    export(9, 0, 1100);
+    memory(0, GMT_REC_FREE, 1, 1500);
+    expect("hddhdddii");
+}
+
 static void heap(uint32_t id, enum gmt_heap_event event, uint64_t since)
 {
     const struct gmt_heap heap = {
@@ -269,6 +289,7 @@ static const struct lasting {
     {GMT_REC_RANGE, sizeof(struct gmt_user_range), "range that is open"},
     {GMT_REC_HEAP, sizeof(struct gmt_heap), "heap"},
     {GMT_REC_REGION, sizeof(struct gmt_region), "region"},
+    {GMT_REC_EXPORT, sizeof(struct gmt_export), "handle of memory"},
 };
 enum { LASTING = sizeof(lasting) / sizeof(lasting[0]) };
 
@@ -280,6 +301,7 @@ static void say_lasting(const struct lasting *row)
         struct gmt_user_range range;
         struct gmt_heap heap;
         struct gmt_region region;
+        struct gmt_export exported;
         uint8_t bytes[4 * GMT_SLOT_BYTES];
     } record = {0};
     if (row->type == GMT_REC_GRAPH) {
@@ -293,6 +315,8 @@ static void say_lasting(const struct lasting *row)
     } else if (row->type == GMT_REC_REGION) {
         record.region = (struct gmt_region){
             .since_ticks = 10, .id = 2, .heap = 1, .made = 2, .event = GMT_HEAP_BEGUN};
+    } else if (row->type == GMT_REC_EXPORT) {
+        record.exported = (struct gmt_export){.hash = 5, .alloc = 1};
     }
     ((struct gmt_side_head *)(void *)record.bytes)->ticks = 10;
     gmt_fixture_side(&fixture, 0, row->type, record.bytes, row->bytes, "a name", "", NULL);

@@ -23,8 +23,8 @@
  * tensor_map, tensor_map_encoding and launch_tensor_map. 9 added api.traits, and stores
  * coverage.kind 'lookup_path', which had another name before. 10 added managed_op. 11 added
  * step, the tables step_..., overhead, and stack_one_in of calls. 12 added device_gap.reason, what of overhead is about
- * records of devices, and what payloads of NCCL's ranges say (range, step_collective). 13 added heap and region. */
-#define GMT_TRACE_USER_VERSION 13
+ * records of devices, and what payloads of NCCL's ranges say (range, step_collective). 13 added heap and region. 14 added memory_handle. */
+#define GMT_TRACE_USER_VERSION 14
 
 /* schema.sql and indexes.sql, embedded by the build. */
 extern const char gmt_schema_sql[];

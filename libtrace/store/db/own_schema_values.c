@@ -43,6 +43,7 @@ static const struct asked_table asked_tables[] = {
     {"launch_tensor_map", false},
     {"loss", false},
     {"managed_op", false},
+    {"memory_handle", false},
     {"memset", true},
     {"overhead", false},
     {"own_time", false},

@@ -229,6 +229,18 @@ CREATE TABLE host_allocation (           -- page-locked host memory
     free_begin_ns INTEGER, free_end_ns INTEGER
 );
 
+-- Handles of memory that processes share: cuIpcGetMemHandle and cuIpcOpenMemHandle, cuMemPoolExportPointer and cuMemPoolImportPointer. What is
+-- imported here is the memory that another trace has exported with an equal hash.
+CREATE TABLE memory_handle (
+    id            INTEGER PRIMARY KEY,
+    kind          TEXT NOT NULL CHECK (kind IN ('exported','imported')),
+    hash          INTEGER NOT NULL,      -- of the handle's bytes; two handles of one allocation may have two
+    allocation_id INTEGER,               -- allocation.id; NULL: exported, and not known where it was allocated
+    address       INTEGER NOT NULL,      -- in this process, as it was given
+    bytes         INTEGER,               -- of the allocation
+    since_ns      INTEGER NOT NULL       -- when the call returned
+);
+
 -- What the program's allocators say of their memory (NVTX's memory extension): heaps, and the regions of these that are in use.
 CREATE TABLE heap (
     id        INTEGER PRIMARY KEY,       -- shared number space with region; later ones have larger numbers

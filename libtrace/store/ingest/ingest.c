@@ -62,6 +62,7 @@ static const struct family families[] = {
     [GMT_REC_RANGE] = {sizeof(struct gmt_user_range), gmt_ingest_range},
     [GMT_REC_HEAP] = {sizeof(struct gmt_heap), gmt_ingest_heap},
     [GMT_REC_REGION] = {sizeof(struct gmt_region), gmt_ingest_region},
+    [GMT_REC_EXPORT] = {sizeof(struct gmt_export), gmt_ingest_export},
     [GMT_REC_DEVICE_GAP] = {sizeof(struct gmt_device_gap), gmt_ingest_device_gap},
     [GMT_REC_OWN_TIME] = {sizeof(struct gmt_own_time), gmt_ingest_own_time},
 };

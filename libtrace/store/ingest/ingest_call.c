@@ -358,7 +358,8 @@ int gmt_ingest_alloc(struct gmt_ingest *ingest, const struct gmt_spool_record *r
     gmt_put_bits_or_null(&row, call->caller);
     gmt_put_unsigned(&row, timed.begin_ns);
     gmt_put_unsigned(&row, timed.end_ns);
-    return gmt_ingest_step(&row);
+    error = gmt_ingest_step(&row);
+    return error == 0 ? gmt_ingest_import(ingest, alloc, call->bytes, timed.end_ns) : error;
 }
 
 int gmt_ingest_free(struct gmt_ingest *ingest, const struct gmt_spool_record *record)

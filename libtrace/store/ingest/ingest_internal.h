@@ -85,6 +85,10 @@ int gmt_ingest_overhead(struct gmt_ingest *ingest, const struct gmt_spool_record
 int gmt_ingest_own_time(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_range(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_heap(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+int gmt_ingest_export(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
+/* The memory of another process that became an allocation of so many bytes at since_ns; nothing where its handle is not known. */
+int gmt_ingest_import(struct gmt_ingest *ingest, const struct gmt_alloc *alloc, uint64_t bytes,
+                      uint64_t since_ns);
 int gmt_ingest_region(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 int gmt_ingest_graph(struct gmt_ingest *ingest, const struct gmt_spool_record *record);
 /* With all rows and indexes in. */

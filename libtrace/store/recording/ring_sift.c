@@ -131,6 +131,19 @@ static void take_process(struct sift *sift, size_t i, struct gmt_ring_record *re
     pair->first = pair->first == 0 ? i + 1 : pair->first;
 }
 
+/* Of equal handles the latest; those of memory that is not known hold no longer than the window. */
+static void take_export(struct sift *sift, size_t i, struct gmt_ring_record *record)
+{
+    const struct gmt_export *exported = record->data;
+    record->verdict = gmt_sift_in_or(sift, side_ns(sift, record),
+                                     exported->alloc != 0 ? GMT_RING_HOLDS : GMT_RING_DROPPED);
+    if (record->verdict == GMT_RING_HOLDS) {
+        gmt_sift_keep_latest(
+            sift, gmt_sift_pair(sift, ABOUT_EXPORT, &exported->hash, sizeof(exported->hash)), i,
+            exported->head.ticks, side_ticks);
+    }
+}
+
 static void take_launch(struct sift *sift, size_t i, struct gmt_ring_record *record)
 {
     const struct gmt_launch *launch = (const void *)((const struct gmt_call *)record->data + 1);
@@ -195,6 +208,7 @@ static void take(struct sift *sift, size_t i)
     case GMT_REC_RANGE: take_range(sift, i, record); return;
     case GMT_REC_HEAP:
     case GMT_REC_REGION: gmt_sift_take_region(sift, i, record); return;
+    case GMT_REC_EXPORT: take_export(sift, i, record); return;
     case GMT_REC_GRAPH: take_graph(sift, i, record); return;
     case GMT_REC_GRAPH_NODE: take_node(sift, i, record); return;
     case GMT_REC_STREAM: take_stream(sift, i, record); return;
@@ -294,6 +308,18 @@ static void settle_pair(struct sift *sift, const struct sift_pair *pair)
     }
 }
 
+/* A handle is none when its memory was released. */
+static void settle_export(struct sift *sift, struct gmt_ring_record *record)
+{
+    const struct gmt_export *exported = record->data;
+    size_t freed =
+        gmt_sift_pair(sift, ABOUT_MEMORY, &exported->alloc, sizeof(exported->alloc))->second;
+    if (record->verdict == GMT_RING_HOLDS && freed != 0 &&
+        sift->content->records[freed - 1].verdict != GMT_RING_IN) {
+        record->verdict = GMT_RING_DROPPED;
+    }
+}
+
 static void settle_gap(struct sift *sift, const struct sift_pair *pair)
 {
     const struct gmt_device_gap *ended = pair->second != 0 ? gmt_sift_data(sift, pair->second)
@@ -325,6 +351,7 @@ static void settle(struct sift *sift, size_t i)
     }
     case GMT_REC_HEAP:
     case GMT_REC_REGION: gmt_sift_settle_region(sift, record); return;
+    case GMT_REC_EXPORT: settle_export(sift, record); return;
     case GMT_REC_DEVICE_GAP: {
         uint32_t id = ((const struct gmt_device_gap *)data)->id;
         settle_gap(sift, gmt_sift_pair(sift, ABOUT_GAP, &id, sizeof(id)));

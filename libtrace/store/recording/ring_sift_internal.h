@@ -40,6 +40,7 @@ enum subject {
     ABOUT_GAP,        /* gmt_device_gap.id: begun, ended                                 */
     ABOUT_REGION,     /* gmt_heap.id or gmt_region.id: begun, ended                      */
     ABOUT_NAME,       /* gmt_region.made: the latest name                                */
+    ABOUT_EXPORT,     /* gmt_export.hash: the latest before the window                   */
 };
 
 /* Made if there is none. In case of an error, which is sift->error then, one of nothing. */

@@ -139,6 +139,12 @@ def two_processes(session, handle: str) -> None:
     session.note(f"{name}: handed over by", bare.stdout.split()[-1:])
     if not session.check(f"{name}: two traces", len(paths) == 2, [path.name for path in paths]):
         return
+    handles = [session.one(path, "SELECT ifnull(group_concat(DISTINCT kind || ' ' || hash), '') FROM memory_handle")
+               for path in paths]
+    if "ipc" in bare.stdout.split()[-1:]:
+        session.check(f"{name}: one process opened what the other exported",
+                      sorted(text.split()[:1] for text in handles) == [["exported"], ["imported"]] and
+                      len({text.split()[1] for text in handles}) == 1, handles)
     size = 4 * MIB
     for path in paths:
         owner = session.one(path, "SELECT count(*) FROM kernel WHERE name LIKE 'k_owner%'") > 0
