@@ -12,6 +12,7 @@
 #include "analyzer/fleet/contents.h"
 #include "analyzer/fleet/folder.h"
 #include "analyzer/fleet/folder_parquet.h"
+#include "analyzer/fleet/handed/flows.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
 
@@ -84,8 +85,9 @@ static void read_contents(struct gmt_fleet_rank *rank, struct gmt_trace_session 
     struct gmt_analysis analysis = {
         .timeline = &session->timeline, .model = &session->model, .report = &session->report};
 
-    if (gmt_fleet_contents_read(rank, &analysis, arena) != 0) {
-        rank->content_count = 0;
+    if (gmt_fleet_contents_read(rank, &analysis, arena) != 0 ||
+        gmt_fleet_flows_read(rank, &session->timeline, arena) != 0) {
+        rank->content_count = rank->flow_count = rank->exported_count = 0;
         rank->remark = "what it copied cannot be compared with other ranks: gmanalyze says why";
     }
 }
@@ -138,6 +140,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
     }
     if (rc == 0) {
         rc = gmt_fleet_staged_fill(&view->staged, &view->fleet, &view->clocks, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_direct_fill(&view->direct, &view->fleet, arena);
     }
     if (rc == 0) {
         rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);

@@ -101,6 +101,27 @@ struct gmt_fleet_copied {
     uint64_t is_modelled;     /* what they cost: by the software device */
 };
 
+/* Of a rank: handles that it has exported, and flows. Of more, those with the smallest hashes are kept. */
+#define GMT_FLEET_HANDLES_MOST 65536
+
+/* Copies that touch memory of another process, with the same memory on both sides; or none: it was opened. */
+struct gmt_fleet_flow {
+    uint64_t from,
+        to; /* gmt_export.hash of the handle that it was opened by; 0: memory of this process */
+    uint64_t over_host;            /* the other side is memory of the host */
+    uint64_t opened, opened_bytes; /* allocations that were opened by the handle `from` */
+    uint64_t copies, bytes;
+    uint64_t timed_bytes; /* of those copies of which is known how long the device took */
+    double device_ns;     /* ... and how long, in sum */
+};
+
+/* What there is to know of memory that a rank shares with other processes. */
+struct gmt_fleet_sharing {
+    uint64_t opened;   /* allocations that are memory of another process, whose handle is known */
+    uint64_t left_out; /* handles and flows that there was no room for */
+    uint64_t is_modelled; /* device_ns: by the software device */
+};
+
 /* One trace. Strings and arrays belong to whoever filled it in. */
 struct gmt_fleet_rank {
     const char *trace, *rank, *host; /* file; "3"; NULL: unknown */
@@ -118,6 +139,10 @@ struct gmt_fleet_rank {
     const char **places;                /* of copies */
     size_t content_count, place_count;
     struct gmt_fleet_copied copied;
+    uint64_t *exported; /* hashes of handles by which others open its memory, ascending */
+    struct gmt_fleet_flow *flows;
+    size_t exported_count, flow_count;
+    struct gmt_fleet_sharing sharing;
     bool has_findings;   /* the rules have run: the trace is whole */
     bool has_wall_clock; /* else no collective of it has a time that others' have, too */
     bool

@@ -23,6 +23,8 @@ struct head {
     uint64_t has_findings, finding_count;
     uint64_t content_count, place_count;
     struct gmt_fleet_copied copied;
+    uint64_t exported_count, flow_count;
+    struct gmt_fleet_sharing sharing;
 };
 
 static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS])
@@ -96,6 +98,9 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
                         .content_count = rank->content_count,
                         .place_count = rank->place_count,
                         .copied = rank->copied,
+                        .exported_count = rank->exported_count,
+                        .flow_count = rank->flow_count,
+                        .sharing = rank->sharing,
                         .has_device_times = rank->has_device_times};
 
     strings_of(&copy, strings);
@@ -115,6 +120,8 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
     for (size_t i = 0; i < rank->place_count; i++) {
         whole = whole && put_place(out, rank->places[i]);
     }
+    whole = whole && put(out, rank->exported, sizeof(*rank->exported), rank->exported_count) &&
+            put(out, rank->flows, sizeof(*rank->flows), rank->flow_count);
     return whole && fflush(out) == 0 ? 0 : -EIO;
 }
 
@@ -222,7 +229,8 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
     if (fread(&head, sizeof(head), 1, in) != 1 || head.magic != MAGIC ||
         head.step_count > STEPS_MOST || head.collective_count > COLLECTIVES_MOST ||
         head.finding_count > FINDINGS_MOST || head.content_count > GMT_FLEET_CONTENTS_MOST ||
-        head.place_count > PLACES_MOST) {
+        head.place_count > PLACES_MOST || head.exported_count > GMT_FLEET_HANDLES_MOST ||
+        head.flow_count > GMT_FLEET_HANDLES_MOST) {
         return -EIO;
     }
     strings_of(rank, strings);
@@ -233,12 +241,17 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
     rank->collectives = take(in, sizeof(*rank->collectives), head.collective_count, arena, &rc);
     take_findings(in, rank, head.finding_count, arena, &rc);
     take_contents(in, rank, &head, arena, &rc);
+    rank->exported = take(in, sizeof(*rank->exported), head.exported_count, arena, &rc);
+    rank->flows = take(in, sizeof(*rank->flows), head.flow_count, arena, &rc);
     if (rc != 0) {
         return rc;
     }
     rank->content_count = head.content_count;
     rank->place_count = head.place_count;
     rank->copied = head.copied;
+    rank->exported_count = head.exported_count;
+    rank->flow_count = head.flow_count;
+    rank->sharing = head.sharing;
     rank->finding_count = head.finding_count;
     rank->has_findings = head.has_findings != 0;
     rank->first_step = head.first_step;

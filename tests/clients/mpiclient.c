@@ -6,7 +6,8 @@
  *
  * Each step computes, reads back, hands on, and uploads what came. bytes: of a message. changed: the host changes what came
  * before it uploads it. same: all devices compute the same. broadcast: rank 0 hands on to all; else each to the next.
- * fail_rank: this one ends in the middle of step fail_at, with status 7; by SIGKILL with kill=1. slow_name: looking up the name of this rank's
+ * ipc: nothing goes over the host, each opens the memory of the one before it (CUDA IPC) and copies out of it; with ipc=2 it copies into
+ * it, with ipc=3 its host does. fail_rank: this one ends in the middle of step fail_at, with status 7; by SIGKILL with kill=1. slow_name: looking up the name of this rank's
  * host takes so many us.
  */
 #define _GNU_SOURCE
@@ -23,7 +24,7 @@
 enum { BYTES = 256 << 10 };
 
 static struct {
-    long bytes, changed, same, broadcast, fail_rank, fail_at, kill, slow_name;
+    long bytes, changed, same, broadcast, ipc, fail_rank, fail_at, kill, slow_name;
 } wish = {.bytes = BYTES, .fail_rank = -1};
 
 static int rank, ranks;
@@ -53,10 +54,10 @@ static void read_wishes(int count, char **words)
     static const struct {
         const char *name;
         long *value;
-    } names[] = {{"bytes", &wish.bytes},         {"changed", &wish.changed},
-                 {"same", &wish.same},           {"broadcast", &wish.broadcast},
-                 {"fail_rank", &wish.fail_rank}, {"fail_at", &wish.fail_at},
-                 {"kill", &wish.kill},           {"slow_name", &wish.slow_name}};
+    } names[] = {
+        {"bytes", &wish.bytes},         {"changed", &wish.changed}, {"same", &wish.same},
+        {"broadcast", &wish.broadcast}, {"ipc", &wish.ipc},         {"fail_rank", &wish.fail_rank},
+        {"fail_at", &wish.fail_at},     {"kill", &wish.kill},       {"slow_name", &wish.slow_name}};
     for (int i = 0; i < count; i++) {
         size_t length = strcspn(words[i], "=");
         for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
@@ -93,46 +94,62 @@ static int pipe_of(int from, int to)
     return pipes[from][to];
 }
 
-static void send_to(int to, const char *data)
+static void send_to(int to, const char *data, size_t bytes)
 {
-    for (size_t done = 0, bytes = (size_t)wish.bytes; done < bytes;) {
+    for (size_t done = 0; done < bytes;) {
         ssize_t written = write(pipe_of(rank, to), data + done, bytes - done);
         check(written <= 0, "send");
         done += (size_t)written;
     }
 }
 
-static void receive_from(int from, char *data)
+static void receive_from(int from, char *data, size_t bytes)
 {
-    for (size_t done = 0, bytes = (size_t)wish.bytes; done < bytes;) {
+    for (size_t done = 0; done < bytes;) {
         ssize_t taken = read(pipe_of(from, rank), data + done, bytes - done);
         check(taken <= 0, "receive");
         done += (size_t)taken;
     }
 }
 
+/* To the next one, from the one before. */
+static void pass_on(const char *out, char *in, size_t bytes)
+{
+    int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+    /* A pipe holds less than a message. */
+    if (rank % 2 == 0) {
+        send_to(next, out, bytes);
+        receive_from(previous, in, bytes);
+    } else {
+        receive_from(previous, in, bytes);
+        send_to(next, out, bytes);
+    }
+}
+
 /* False: nothing came. */
 static int exchange(char *out, char *in)
 {
-    int next = (rank + 1) % ranks, previous = (rank + ranks - 1) % ranks;
+    size_t bytes = (size_t)wish.bytes;
     if (wish.broadcast) {
         for (int to = 1; rank == 0 && to < ranks; to++) {
-            send_to(to, out);
+            send_to(to, out, bytes);
         }
         if (rank != 0) {
-            receive_from(0, in);
+            receive_from(0, in, bytes);
         }
         return rank != 0;
     }
-    /* A pipe holds less than a message. */
-    if (rank % 2 == 0) {
-        send_to(next, out);
-        receive_from(previous, in);
-    } else {
-        receive_from(previous, in);
-        send_to(next, out);
-    }
+    pass_on(out, in, bytes);
     return 1;
+}
+
+/* Nobody goes on before all have come: what each says goes around once. */
+static void meet(void)
+{
+    char said = 1, heard;
+    for (int i = 0; i + 1 < ranks; i++) {
+        pass_on(&said, &heard, 1);
+    }
 }
 
 /* ---- the program ------------------------------------------------------------------------------ */
@@ -162,11 +179,48 @@ static void run_step(long step, CUdeviceptr memory, char *out, char *in)
     }
 }
 
+/* Twice: as libraries do that ask for the handle at each message. */
+static CUdeviceptr open_previous(CUdeviceptr memory)
+{
+    CUipcMemHandle mine, theirs;
+    CUdeviceptr opened;
+    CU(cuIpcGetMemHandle(&mine, memory));
+    CU(cuIpcGetMemHandle(&mine, memory));
+    pass_on((const char *)&mine, (char *)&theirs, sizeof(mine));
+    CU(cuIpcOpenMemHandle(&opened, theirs, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS));
+    return opened;
+}
+
+static void run_ipc(long steps, char *in)
+{
+    size_t bytes = (size_t)wish.bytes;
+    CUdeviceptr shared, own;
+    CU(cuMemAlloc(&shared, bytes));
+    CU(cuMemAlloc(&own, bytes));
+    CUdeviceptr previous = open_previous(shared);
+    for (long step = 0; step < steps; step++) {
+        CU(cuMemsetD32(wish.ipc == 1 ? shared : own, (unsigned)(step * 100 + rank), bytes / 4));
+        meet();
+        if (wish.ipc == 1) {
+            CU(cuMemcpyDtoD(own, previous, bytes));
+        } else if (wish.ipc == 2) {
+            CU(cuMemcpyDtoD(previous, own, bytes));
+        } else {
+            CU(cuMemcpyHtoD(previous, in, bytes));
+        }
+        meet();
+    }
+    CU(cuMemcpyDtoH(in, wish.ipc == 1 ? own : shared, bytes));
+    CU(cuIpcCloseMemHandle(previous));
+    meet();
+    CU(cuMemFree(own));
+    CU(cuMemFree(shared));
+}
+
 int main(int argc, char **argv)
 {
     CUdevice device;
     CUcontext context;
-    CUdeviceptr memory;
     check(argc < 3, "mpiclient FOLDER STEPS");
     folder = argv[1];
     read_wishes(argc - 3, argv + 3);
@@ -182,11 +236,17 @@ int main(int argc, char **argv)
     CU(cuDeviceGet(&device, 0));
     CU(cuDevicePrimaryCtxRetain(&context, device));
     CU(cuCtxSetCurrent(context));
-    CU(cuMemAlloc(&memory, (size_t)wish.bytes));
-    for (long step = 0; step < strtol(argv[2], NULL, 10); step++) {
-        run_step(step, memory, out, in);
+    long steps = strtol(argv[2], NULL, 10);
+    if (wish.ipc) {
+        run_ipc(steps, in);
+    } else {
+        CUdeviceptr memory;
+        CU(cuMemAlloc(&memory, (size_t)wish.bytes));
+        for (long step = 0; step < steps; step++) {
+            run_step(step, memory, out, in);
+        }
+        CU(cuMemFree(memory));
     }
-    CU(cuMemFree(memory));
     printf("rank %d of %d: %02x\n", rank, ranks, (unsigned char)in[0]);
     free(out);
     free(in);

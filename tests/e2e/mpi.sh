@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # mpi.sh ABOUT: four ranks whose devices exchange data over the memory of their host, under a launcher that does what mpirun does, and
-# under mpirun where there is one: traces, exit status and output are right, and gmanalyze fleet names what went over the host.
+# under mpirun where there is one: traces, exit status and output are right, and gmanalyze fleet names what went over the host, and what did not.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 needs sqlite3 python3
@@ -133,6 +133,64 @@ none() {
     job two
     fleet two.standin_mpirun
     equal "two contents" " without_fingerprint 0 few 8 ambiguous 0 early 0 left_out 0" "$(pairs) $(others)"
+}
+
+direct() {
+    json "fleet['direct']['$1']"
+}
+
+direct_pairs() {
+    json '" ".join(sorted("{}-{} by {}{}:{}x{}".format(p["from"], p["to"], p["by"], " over its host" if p["over_host"] else "", p["copies"],
+        p["bytes"] // p["copies"]) for p in fleet["direct"]["pairs"]))'
+}
+
+# Memory of another rank that is opened by its handle: whose it is, whoever copies, and nothing goes over the hosts.
+ipc() {
+    launchers=(standin_mpirun)
+    BYTES=$((1 << 20)) # what is smaller has no handle on the software device
+    job ipc ipc=1 bytes=$BYTES
+    equal "handles" "exported 1 2|imported 1 1" "$(sql ipc.standin_mpirun/2.db 'SELECT kind, count(DISTINCT hash), count(*)
+        FROM memory_handle GROUP BY kind' | tr '|' ' ' | paste -sd'|')"
+    equal "of the rank before it" 1 "$(sqlite3 ipc.standin_mpirun/2.db "ATTACH 'ipc.standin_mpirun/1.db' AS other;
+        SELECT count(DISTINCT o.allocation_id) FROM memory_handle h JOIN other.memory_handle o USING (hash, bytes)
+        JOIN allocation a ON a.id = h.allocation_id WHERE h.kind = 'imported' AND o.kind = 'exported' AND a.kind = 'ipc' AND a.address = h.address")"
+    fleet ipc.standin_mpirun
+    equal "read" "0-1 by 1:${STEPS}x$BYTES 1-2 by 2:${STEPS}x$BYTES 2-3 by 3:${STEPS}x$BYTES 3-0 by 0:${STEPS}x$BYTES" "$(direct_pairs)"
+    equal "in sum" "$((4 * STEPS)) $((4 * STEPS * BYTES)) 0 0 4" "$(for key in copies bytes unknown_copies ambiguous_copies allocations; do direct $key; done | xargs)"
+    equal "opened" "0 by 1: 1 $BYTES True|1 by 2: 1 $BYTES True|2 by 3: 1 $BYTES True|3 by 0: 1 $BYTES True" "$(json '"|".join(
+        "{} by {}: {} {} {}".format(o["owner"], o["by"], o["allocations"], o["bytes"], o["copied"]) for o in fleet["direct"]["opened"])')"
+    equal "times" True "$(json 'all(p["modelled"] and p["device_ns"] > 0 and p["bytes_per_s"] > 0 for p in fleet["direct"]["pairs"])')"
+    equal "over hosts" 0 "$(json 'staged["number"]')"
+    grep -q "^Directly between devices: $((4 * STEPS)) copies of 24.0 MiB " fleet.txt || fail "$(cat fleet.txt)"
+    grep -q "^  rank 3 to 0: $STEPS of 6.00 MiB, copied by rank 0; .* (modelled), " fleet.txt || fail "$(cat fleet.txt)"
+
+    job write ipc=2 bytes=$BYTES
+    fleet write.standin_mpirun
+    equal "written" "0-3 by 0:${STEPS}x$BYTES 1-0 by 1:${STEPS}x$BYTES 2-1 by 2:${STEPS}x$BYTES 3-2 by 3:${STEPS}x$BYTES" "$(direct_pairs)"
+
+    job host ipc=3 bytes=$BYTES
+    fleet host.standin_mpirun
+    equal "written by hosts" "0-3 by 0 over its host:${STEPS}x$BYTES 1-0 by 1 over its host:${STEPS}x$BYTES 2-1 by 2 over its host:${STEPS}x$BYTES 3-2 by 3 over its host:${STEPS}x$BYTES" \
+        "$(direct_pairs)"
+    equal "between devices" "0 0" "$(direct copies) $(direct bytes)"
+    grep -q "^  rank 1 (its host) to 0: $STEPS of 6.00 MiB, copied by rank 1" fleet.txt || fail "$(cat fleet.txt)"
+
+    # Opened alone: kernels may use it.
+    for rank in 0 1 2 3; do sqlite3 write.standin_mpirun/$rank.db "DELETE FROM transfer"; done
+    fleet write.standin_mpirun
+    equal "not copied" "0 4 {False}" "$(direct copies) $(direct allocations) $(json '{o["copied"] for o in fleet["direct"]["opened"]}')"
+    grep -q "^  opened, and in no copy of a call: 4 allocations of 4.00 MiB, by 4 pairs of ranks" fleet.txt || fail "$(cat fleet.txt)"
+
+    # Rank 1 opened memory of rank 0, whose trace is not there; then there are two of it.
+    rm ipc.standin_mpirun/0.db
+    fleet ipc.standin_mpirun
+    equal "without a trace" "1-2 by 2:${STEPS}x$BYTES 2-3 by 3:${STEPS}x$BYTES $STEPS $((STEPS * BYTES))" \
+        "$(direct_pairs) $(direct unknown_copies) $(direct unknown_bytes)"
+    grep -q "^  $STEPS of 6.00 MiB with memory of a process without a trace$" fleet.txt || fail "$(cat fleet.txt)"
+    cp ipc.standin_mpirun/2.db ipc.standin_mpirun/copy.db
+    fleet ipc.standin_mpirun
+    equal "of two traces" "$STEPS" "$(direct ambiguous_copies)"
+    grep -q "^  $STEPS of 6.00 MiB with memory whose handle several traces have$" fleet.txt || fail "$(cat fleet.txt)"
 }
 
 # MPI_Abort, and a rank that is killed: the others are ended by the launcher. What was whole is in the traces.

@@ -330,6 +330,7 @@ void gmt_fleet_text(const struct gmt_fleet_view *view)
     print_findings(view);
     print_changes(view);
     gmt_fleet_text_traffic(view);
+    gmt_fleet_text_direct(view);
     gmt_fleet_text_staged(view);
     print_clocks(view);
     print_left_out(view);

@@ -9,6 +9,7 @@
 #include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/common_findings.h"
 #include "analyzer/fleet/detect.h"
+#include "analyzer/fleet/handed/direct.h"
 #include "analyzer/fleet/imbalance.h"
 #include "analyzer/fleet/staged.h"
 #include "analyzer/fleet/waits.h"
@@ -19,6 +20,7 @@ struct gmt_fleet_view {
     struct gmt_fleet_clocks clocks;
     struct gmt_fleet_waits waits;
     struct gmt_fleet_staged staged;
+    struct gmt_fleet_direct direct;
     struct gmt_fleet_result result;
     struct gmt_fleet_imbalance memory;
     struct gmt_common_findings common;
@@ -38,5 +40,9 @@ json_t *gmt_fleet_json_wait(const struct gmt_fleet_wait *wait);
 /* What went from device to device over the memory of hosts; the caller owns the JSON. */
 void gmt_fleet_text_staged(const struct gmt_fleet_view *view);
 json_t *gmt_fleet_json_staged(const struct gmt_fleet_view *view);
+
+/* What was copied between memory of several ranks; the caller owns the JSON. */
+void gmt_fleet_text_direct(const struct gmt_fleet_view *view);
+json_t *gmt_fleet_json_direct(const struct gmt_fleet_view *view);
 
 #endif
