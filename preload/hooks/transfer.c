@@ -59,6 +59,15 @@ static enum gmt_direction direction_of(const struct gmt_transfer *transfer)
                                       : GMT_DIR_UNKNOWN;
 }
 
+/* Page-locked memory has an address for the device as well, and functions that name the device take it: cuMemcpyDtoHAsync from
+ * it is a copy within the host, also by CUPTI's records. */
+static bool is_named_otherwise(const struct gmt_transfer *transfer, enum gmt_mem_class named_dst,
+                               enum gmt_mem_class named_src)
+{
+    return (named_dst == GMT_MEM_DEVICE && transfer->dst_class == GMT_MEM_PINNED) ||
+           (named_src == GMT_MEM_DEVICE && transfer->src_class == GMT_MEM_PINNED);
+}
+
 void gmt_transfer_classify(struct gmt_transfer *transfer)
 {
     static const enum gmt_mem_class expected_dst[] = {
@@ -83,7 +92,10 @@ void gmt_transfer_classify(struct gmt_transfer *transfer)
         transfer->src_class = classify(transfer->src, expected_src[transfer->direction],
                                        &transfer->src_alloc);
     }
-    if (transfer->direction == GMT_DIR_UNKNOWN) {
+    enum gmt_direction named = (enum gmt_direction)transfer->direction;
+    if (named == GMT_DIR_UNKNOWN ||
+        (named != GMT_DIR_PEER &&
+         is_named_otherwise(transfer, expected_dst[named], expected_src[named]))) {
         transfer->direction = (uint8_t)direction_of(transfer);
     }
 }

@@ -6,7 +6,7 @@
 #include "preload/hooks/hook.h"
 
 /* Complete `transfer`: memory classes from the known allocations (where the caller has not set
- * GMT_MEM_ARRAY), the direction from the classes where it is GMT_DIR_UNKNOWN. */
+ * GMT_MEM_ARRAY), the direction from the classes where it is GMT_DIR_UNKNOWN, or names the device for page-locked memory. */
 void gmt_transfer_classify(struct gmt_transfer *transfer);
 
 /* Complete and record it. */

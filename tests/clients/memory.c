@@ -209,3 +209,29 @@ int scenario_host_pool(long n)
     use_host_pool();
     return 0;
 }
+
+/* As XLA does with the results of its autotuner: they lie in page-locked memory, at an address that is the device's, too. */
+int scenario_copies_named_otherwise(long n)
+{
+    unsigned char plain[64] = {1, 2, 3}, back[64] = {0};
+    void *pinned;
+    CUdeviceptr memory, address;
+    CUstream stream;
+    (void)n;
+    client_start();
+    CHECK(cu.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cu.cuMemAlloc(&memory, sizeof plain));
+    CHECK(cu.cuMemHostAlloc(&pinned, sizeof plain, CU_MEMHOSTALLOC_DEVICEMAP));
+    address = (CUdeviceptr)pinned;
+    CHECK(cu.cuMemcpyHtoDAsync(address, plain, sizeof plain, stream));
+    CHECK(cu.cuMemcpyDtoDAsync(memory, address, sizeof plain, stream));
+    CHECK(cu.cuMemsetD8Async(address, 0, sizeof plain, stream));
+    CHECK(cu.cuMemcpyDtoDAsync(address, memory, sizeof plain, stream));
+    CHECK(cu.cuMemcpyDtoHAsync(back, address, sizeof back, stream));
+    CHECK(cu.cuStreamSynchronize(stream));
+    printf("the same: %d\n", memcmp(plain, back, sizeof back) == 0);
+    CHECK(cu.cuMemFreeHost(pinned));
+    CHECK(cu.cuMemFree(memory));
+    CHECK(cu.cuStreamDestroy(stream));
+    return 0;
+}

@@ -70,3 +70,13 @@ equal "copies from memory of a host pool" "h2d pinned 2" "$(sql host_pool.db "SE
     || ' ' || count(*) FROM transfer GROUP BY direction, src_class")"
 equal "page-locked memory, freed" "2 4096" \
     "$(sql host_pool.db 'SELECT count(free_end_ns), sum(bytes) FROM host_allocation' | tr '|' ' ')"
+
+# Where memory is known to be the host's, the copy is what it does, not what its function is called.
+traced_like_plain copies_named_otherwise copies_named_otherwise
+equal status 0 "$(cat copies_named_otherwise.status)"
+finished copies_named_otherwise.db
+nothing_lost copies_named_otherwise.db
+equal "copies to and from page-locked memory" \
+    "h2h pageable pinned|h2d pinned device|d2h device pinned|h2h pinned pageable" \
+    "$(sql copies_named_otherwise.db "SELECT direction || ' ' || src_class || ' ' || dst_class FROM transfer
+        ORDER BY begin_ns" | paste -sd'|')"

@@ -28,8 +28,13 @@ SCENARIOS = {
          "WHERE a.name LIKE 'cuMemPrefetch%' OR a.name LIKE 'cuMemAdvise%' "
          "OR a.name LIKE 'cuStreamAttach%'", (4, 4 * 8192)),
         ("trim and threshold", "SELECT count(*), sum(bytes) FROM api_call c JOIN api a ON a.id = c.api_id "
-         "WHERE a.name IN ('cuMemPoolTrimTo', 'cuMemPoolSetAttribute')", (2, 4096 + (1 << 20))),
+         "WHERE a.name IN ('cuMemPoolTrimTo', 'cuMemPoolSetAttribute')", (3, 4096 + (1 << 20) + (1 << 57))),
         ("stream priority", "SELECT count(*) FROM stream WHERE priority = -1", (1,)),
+    ),
+    "copies_named_otherwise": (
+        ("directions", "SELECT group_concat(direction, ' ') FROM (SELECT direction FROM transfer ORDER BY begin_ns)",
+         ("h2h h2d d2h h2h",)),
+        ("CUPTI's records are theirs", "SELECT count(*), sum(call_id IS NULL) FROM device_op WHERE kind = 'copy'", (4, 0)),
     ),
     "graphs 4": (
         ("graphs", "SELECT count(*), count(end_ns), sum(nodes) FROM graph", (3, 3, 9)),
