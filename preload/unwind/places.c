@@ -9,7 +9,8 @@
 #include "preload/overhead/overhead.h"
 #include "preload/session/table.h"
 
-#define PLACES 4096u /* a power of two */
+#define PLACES 8192u /* a power of two */
+#define WAYS 4u      /* slots that a place may have: a line of the cache */
 #define FIRST_CALLS \
     8u /* of a place: all are read; then one in 1 + seen / FIRST_CALLS, up to what is asked for */
 
@@ -38,6 +39,25 @@ static inline uint64_t hash_of(const struct gmt_place *place)
     return mix(mix(hash, place->kind), place->thread_and_api);
 }
 
+static inline struct place_slot *set_of(struct place_slot *table, uint64_t hash)
+{
+    return &table[(uint32_t)hash % (PLACES / WAYS) * WAYS];
+}
+
+/* Where it is, or belongs: in place of another one, always the same, if all are in use. */
+static struct place_slot *slot_for(struct place_slot *set, uint64_t hash)
+{
+    struct place_slot *slot = &set[(hash >> 24) % WAYS];
+    for (uint32_t i = 0; i < WAYS; i++) {
+        uint64_t word = GET(set[i].tag_and_stack);
+        if (word >> 32 == hash >> 32) {
+            return &set[i];
+        }
+        slot = word == 0 ? &set[i] : slot;
+    }
+    return slot;
+}
+
 bool gmt_places_take(const struct gmt_place *place, uint32_t *stack)
 {
     struct place_slot *table = gmt_table(&slots);
@@ -45,15 +65,17 @@ bool gmt_places_take(const struct gmt_place *place, uint32_t *stack)
     if (table == NULL) {
         return false;
     }
-    struct place_slot *slot = &table[(uint32_t)hash % PLACES];
-    uint64_t word = GET(slot->tag_and_stack);
-    uint32_t left = GET(slot->left);
-    if (word >> 32 != hash >> 32 || (uint32_t)word == 0 || left == 0) {
-        return false;
+    struct place_slot *set = set_of(table, hash);
+    for (uint32_t i = 0; i < WAYS; i++) {
+        uint64_t word = GET(set[i].tag_and_stack);
+        if (word >> 32 == hash >> 32 && (uint32_t)word != 0) {
+            uint32_t left = GET(set[i].left);
+            SET(set[i].left, left != 0 ? left - 1 : 0);
+            *stack = (uint32_t)word;
+            return left != 0;
+        }
     }
-    SET(slot->left, left - 1);
-    *stack = (uint32_t)word;
-    return true;
+    return false;
 }
 
 uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t one_in)
@@ -63,7 +85,7 @@ uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t 
     if (table == NULL || stack == 0) {
         return 0;
     }
-    struct place_slot *slot = &table[(uint32_t)hash % PLACES];
+    struct place_slot *slot = slot_for(set_of(table, hash), hash);
     uint32_t seen = GET(slot->tag_and_stack) >> 32 == hash >> 32 ? GET(slot->seen) : 0;
     uint32_t mean = 1 + seen / FIRST_CALLS;
     uint32_t taken_by = gmt_overhead_distance(mean < one_in ? mean : one_in) - 1;

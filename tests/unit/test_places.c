@@ -90,6 +90,23 @@ Test(places, never_give_the_stack_of_another)
     cr_expect_gt(found, 1000);
 }
 
+/* A step of a training loop has a thousand stacks. */
+Test(places, keep_as_many_as_a_program_has_at_once)
+{
+    uint32_t stack, lost = 0;
+    for (uint32_t i = 1; i <= 2000; i++) {
+        struct gmt_place each = place(i, 2, 3);
+        for (int j = 0; j < 40; j++) { /* until some calls take it */
+            (void)gmt_places_put(&each, i, 64);
+        }
+    }
+    for (uint32_t i = 1; i <= 2000; i++) {
+        struct gmt_place each = place(i, 2, 3);
+        lost += !gmt_places_take(&each, &stack);
+    }
+    cr_expect_lt(lost, 2000 / 50, "%u of 2000", lost);
+}
+
 Test(places, forget_all_when_numbers_begin_anew)
 {
     struct gmt_place here = place(1, 2, 3);
