@@ -15,6 +15,7 @@
 #include "libtrace/record/spool.h"
 #include "preload/python/frames.h"
 #include "preload/python/memory.h"
+#include "preload/python/outer.h"
 #include "preload/session/options.h"
 #include "preload/session/table.h"
 
@@ -169,12 +170,20 @@ void gmt_python_look(unsigned long long loads)
 /* ---- what a thread runs ------------------------------------------------------------------------ */
 
 /* An interpreter that ends says so before it frees the states of threads that are still inside of their functions. */
-static bool start(struct gmt_python_walk *walk)
+static uintptr_t thread_here(void)
 {
     uintptr_t thread = is_initialized() != 0 ? (uintptr_t)this_thread() : 0;
-    return thread != 0 && gmt_python_walk_start(walk, &python, thread) &&
-           gmt_python_load(thread + python.layout.thread_interpreter) ==
-               (uintptr_t)main_interpreter();
+    return thread != 0 && (thread & 7) == 0 && gmt_python_readable(thread, 128) &&
+                   gmt_python_load(thread + python.layout.thread_interpreter) ==
+                       (uintptr_t)main_interpreter()
+               ? thread
+               : 0;
+}
+
+static bool start(struct gmt_python_walk *walk)
+{
+    uintptr_t thread = thread_here();
+    return thread != 0 && gmt_python_walk_start(walk, &python, thread);
 }
 
 static uint64_t give_up(void)
@@ -215,6 +224,19 @@ uint64_t gmt_python_here(void)
         }
     }
     return count != 0 ? hash | 1 : 0;
+}
+
+uint64_t gmt_python_outer(uint64_t hint)
+{
+    if (!atomic_load_explicit(&is_active, memory_order_acquire) || is_initialized() == 0) {
+        return 0;
+    }
+    uint64_t hash = gmt_python_outer_known(&python, (uintptr_t)this_thread(), hint);
+    if (__builtin_expect(hash == 0, 0)) {
+        uintptr_t thread = thread_here();
+        hash = thread != 0 ? gmt_python_outer_of(&python, thread, hint) : 0;
+    }
+    return hash;
 }
 
 /* ---- merged stacks, one thread at a time -------------------------------------------------------- */

@@ -16,6 +16,10 @@ void gmt_python_look(unsigned long long loads);
  * none, or they cannot be read. No lock is taken. */
 uint64_t gmt_python_here(void);
 
+/* A hash of where this thread is in its outer functions (outer.h), which costs some ns each: it says whether they are where
+ * they were, but not what they are. 0: it cannot be had, as in 3.9, 3.10 and without the GIL. No lock is taken. */
+uint64_t gmt_python_outer(uint64_t hint);
+
 /* The native frames that Python's are put into. */
 struct gmt_python_native {
     const uint64_t *address; /* return addresses, innermost first */

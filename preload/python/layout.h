@@ -38,6 +38,7 @@ struct gmt_python_layout {
     uint16_t type, var_size;                   /* of any object */
     uint16_t thread_interpreter, thread_frame; /* PyThreadState: frame, or CFrame */
     uint16_t thread_cframe;                    /* 3.10: it has both */
+    uint16_t thread_chunk; /* of frames; behind it the end of those in use, and its own; 0: none */
     uint16_t cframe_frame, cframe_previous;
     uint16_t frame_previous, frame_code, frame_instruction, frame_owner, frame_entry;
     uint16_t code_file, code_name, code_first_line, code_lines;

@@ -9,6 +9,7 @@
 #include "libtrace/threads/cancellation.h"
 #include "preload/driver/resolve.h"
 #include "preload/overhead/overhead.h"
+#include "preload/python/interpreter.h"
 #include "preload/session/options.h"
 #include "preload/session/session.h"
 #include "preload/state/context.h"
@@ -128,6 +129,7 @@ static void put_stack(struct gmt_call *call, enum gmt_rec_type type,
         .kind = kind_of(type, call->bytes, payload),
         .thread_and_api = (uint64_t)call->thread << 32 | call->api,
     };
+    place.python = gmt_python_outer(place.caller ^ place.kind ^ place.thread_and_api);
     if (gmt_places_take(&place, &call->stack)) {
         call->stack_one_in = one_in;
         gmt_overhead_stack_taken();

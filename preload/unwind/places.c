@@ -36,7 +36,7 @@ static inline uint64_t mix(uint64_t hash, uint64_t word)
 static inline uint64_t hash_of(const struct gmt_place *place)
 {
     uint64_t hash = mix(mix(place->caller, place->frame), place->outer);
-    return mix(mix(hash, place->kind), place->thread_and_api);
+    return mix(mix(mix(hash, place->kind), place->python), place->thread_and_api);
 }
 
 static inline struct place_slot *set_of(struct place_slot *table, uint64_t hash)

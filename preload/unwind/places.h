@@ -17,6 +17,7 @@ struct gmt_place {
     uint64_t caller, frame; /* of the hook: return address, frame pointer */
     uint64_t outer;         /* the frame pointer of its caller, 0: it has none */
     uint64_t kind;          /* of the call */
+    uint64_t python;        /* where its outer functions are (gmt_python_outer), 0: not known */
     uint64_t thread_and_api;
 };
 

@@ -55,7 +55,7 @@ Test(places, are_read_at_all_of_their_first_calls)
 
 Test(places, are_distinguished_by_all_that_is_known)
 {
-    struct gmt_place here = place(1, 2, 3), frame = here, outer = here;
+    struct gmt_place here = place(1, 2, 3), frame = here, outer = here, python = here;
     struct gmt_place others[] = {place(2, 2, 3), place(1, 3, 3), place(1, 2, 4)};
     uint32_t stack;
     warm_up(&here, 7, 64);
@@ -65,8 +65,10 @@ Test(places, are_distinguished_by_all_that_is_known)
     }
     frame.frame += 16;
     outer.outer += 16;
+    python.python += 2;
     cr_expect_not(gmt_places_take(&frame, &stack));
     cr_expect_not(gmt_places_take(&outer, &stack));
+    cr_expect_not(gmt_places_take(&python, &stack));
     cr_expect(gmt_places_take(&here, &stack));
 }
 
