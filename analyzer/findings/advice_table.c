@@ -197,6 +197,14 @@ static const struct gmt_advice rows[] = {
      "Leave out the tensor, or make it where it is used: nothing on the device touches it.", NULL},
     {"GM208", TORCH, false, NULL, NULL,
      "Make the tensor without pin_memory=True: no copy to or from the device uses it.", NULL},
+    {"GM101", JAX, true, NULL, NULL,
+     "Read what belongs together at once: jax.device_get of a list, or of one array that "
+     "jnp.stack made.",
+     "values = jax.device_get([loss, norm, rate])   # in place of float() of each"},
+    {"GM101", JAX, false, NULL, NULL,
+     "Pass what a step is given as one array, or compute it inside of the compiled function: each "
+     "number of Python that such a function is given is a copy of its own.",
+     "state, at = step(state, data, at)   # step slices data, and returns at + size"},
     {"GM102", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
     {"GM102", JAX, false, NULL, NULL, JAX_PUT_FIX, JAX_PUT_SKETCH},
     {"GM103", JAX, true, NULL, NULL, JAX_GET_FIX, JAX_GET_SKETCH},
@@ -212,6 +220,12 @@ static const struct gmt_advice rows[] = {
      "losses.append(loss)             # still on the device\n"
      "...\n"
      "values = jax.device_get(losses)  # once"},
+    {"GM101", CUPY, true, NULL, NULL,
+     "Put what is read piece by piece into one array on the device and read that once.",
+     "host = cupy.asnumpy(cupy.stack(pieces))"},
+    {"GM101", CUPY, false, NULL, NULL,
+     "Put what is copied piece by piece into one array on the host and copy that once.",
+     "device = cupy.asarray(numpy.stack(pieces))"},
     {"GM102", CUPY, true, NULL, NULL, CUPY_PINNED_FIX, CUPY_DOWNLOAD_SKETCH},
     {"GM102", CUPY, false, NULL, NULL, CUPY_PINNED_FIX, CUPY_PINNED_SKETCH},
     {"GM103", CUPY, true, NULL, NULL, CUPY_PINNED_FIX, CUPY_DOWNLOAD_SKETCH},

@@ -300,6 +300,8 @@ Test(origins, copies_of_pageable_memory_are_repaired_in_the_frameworks_words)
         const char *rule, *sql, *word, *framework;
     } cases[] = {
         {"GM103", PYTHON(TORCH, "NULL"), "pin_memory=True", "pytorch"},
+        {"GM101", PYTHON(JAX, "NULL"), "inside of the compiled function", "jax"},
+        {"GM101", PYTHON(CUPY, "NULL"), "one array on the host", "cupy"},
         {"GM103", PYTHON(JAX, "NULL"), "jax.device_put", "jax"},
         {"GM103", PYTHON(CUPY, "NULL"), "cupyx.empty_pinned", "cupy"},
         {"GM103", "SELECT 1", "Page-lock the host buffer", NULL},
