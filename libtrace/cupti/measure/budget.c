@@ -326,7 +326,9 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
 
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical)
 {
-    gmt_sampling_charge(s, ns);
+    if (!first) {
+        gmt_sampling_charge(s, ns);
+    }
     if (typical) {
         s->session_cost_ns = (s->session_cost_ns + ns) / 2;
     }

@@ -222,8 +222,8 @@ static enum gmt_unmeasured why_pending(void)
 static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
                                       enum gmt_counter_group group, uint32_t at)
 {
-    bool single = group == GMT_GROUP_SASS;
-    uint64_t session_ns = single ? 0 : gmt_session_cost_ns(call->context, group);
+    bool runs = group == GMT_GROUP_SASS || gmt_session_runs(call->context, group);
+    uint64_t session_ns = runs ? 0 : gmt_session_cost_ns(call->context, group);
     if (gmt_session_is_late()) {
         return GMT_UNMEASURED_AFTER; /* also where waiting has used up the budget */
     }
@@ -237,7 +237,7 @@ static enum gmt_unmeasured make_ready(const struct gmt_launch_call *call,
     if (!idle_now(session_ns != 0)) {
         return GMT_UNMEASURED_AFTER;
     }
-    if (session_ns == 0) {
+    if (runs) {
         return GMT_MEASURABLE;
     }
     /* What is waited for is no part of what a session costs. */

@@ -180,8 +180,8 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
 
-/* Charge time to the budget, and learn from it what such a thing costs: `first` of the process; `typical` is one of a context
- * and a group that had one before. */
+/* Charge time to the budget, and learn from it what such a thing costs. `first` of the process: that is not charged;
+ * `typical` is one of a context and a group that had one before. */
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical);
 void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_class *cls,
                                 enum gmt_counter_group group, uint64_t ns);

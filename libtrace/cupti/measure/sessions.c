@@ -17,9 +17,9 @@
 #include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
-#define FIRST_SESSION_NS UINT64_C(500000000) /* expected: the first session of a process ... */
-#define NEW_CONFIG_NS UINT64_C(280000000)    /* ... and one for which it is enabled anew */
-#define HOST_NS UINT64_C(2000000)            /* for what may wait for the host */
+/* Expected of one for which the profiler is enabled anew, and of what may wait for the host. */
+#define NEW_CONFIG_NS UINT64_C(280000000)
+#define HOST_NS UINT64_C(2000000)
 #define TICK_NS UINT64_C(100000000)
 #define CLOSE_POLL_US 200u
 
@@ -259,11 +259,11 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
     CUptiResult result = gmt_ranges_start(&m->ranges, context, gmt_contexts_device(at), group);
     gmt_section_end(section);
     uint64_t now_ns = gmt_clock_monotonic_ns(), took_ns = now_ns - began_ns;
-    /* It takes twice as long where nothing has profiled since the machine was started: that does not use up the budget. */
+    /* The first one is the same for one kernel and for a thousand, 0.5 s and on some machines twice that: taken off the
+     * budget, it would leave a program with many kernels half of it, or none. */
     bool first = !m->any_session;
-    uint64_t excused_ns = first && took_ns > FIRST_SESSION_NS ? took_ns - FIRST_SESSION_NS : 0;
-    gmt_sampling_charge_session(&m->sampling, took_ns - excused_ns, first, typical);
-    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, excused_ns);
+    gmt_sampling_charge_session(&m->sampling, took_ns, first, typical);
+    gmt_spool_own_time_excused(GMT_OWN_SESSION, began_ns, first ? took_ns : 0);
     if (result != CUPTI_SUCCESS) {
         gmt_session_refused(result, group);
         return false;
@@ -278,14 +278,16 @@ bool gmt_session_open(uint32_t at, enum gmt_counter_group group, uint64_t began_
     return true;
 }
 
+bool gmt_session_runs(const void *context, enum gmt_counter_group group)
+{
+    return m->ranges.running && m->ranges.context == context && m->ranges.which == group &&
+           !gmt_ranges_full(&m->ranges) && gmt_ranges_alive(&m->ranges);
+}
+
 uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group)
 {
-    if (m->ranges.running && m->ranges.context == context && m->ranges.which == group &&
-        !gmt_ranges_full(&m->ranges) && gmt_ranges_alive(&m->ranges)) {
-        return 0;
-    }
     if (!m->any_session) {
-        return FIRST_SESSION_NS;
+        return 0; /* it is not charged */
     }
     return gmt_ranges_is_cheap(&m->ranges, context, group) ? m->sampling.session_cost_ns
                                                            : NEW_CONFIG_NS;

@@ -71,7 +71,9 @@ bool gmt_session_load_profiler(void);
  * are given memory of the host): it is waited for a little. */
 bool gmt_session_host_waits(void);
 
-/* Expected cost of the session that a launch needs, ns; 0 = the running one will do. */
+/* The session that a launch needs runs, and has room for it. */
+bool gmt_session_runs(const void *context, enum gmt_counter_group group);
+/* What opening it is expected to take off the budget, ns; 0 of the first one of the process. */
 uint64_t gmt_session_cost_ns(void *context, enum gmt_counter_group group);
 
 /* Begin the session for `group` in the context at that place (contexts.h), which is current, and charge for it what has
