@@ -28,7 +28,7 @@
 
 /* Threads that share one may disturb it: then its hash does not fit. */
 struct outer_list {
-    _Atomic uint64_t codes; /* hash of the code objects */
+    _Atomic uint64_t codes; /* hash of the code objects, and of who calls each */
     /* Whose it is, and its first chunk, if that is the only one: both could be read. */
     _Atomic uint64_t thread, chunk;
     _Atomic uint16_t count;     /* 0: no list */
@@ -113,13 +113,17 @@ static inline bool add_up(const struct gmt_python_layout *layout, const struct d
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uintptr_t frame = data->chunk + 8 * (uintptr_t)(GET(list->at[i]) & WORDS);
+        uint32_t at = GET(list->at[i]);
+        uintptr_t frame = data->chunk + 8 * (uintptr_t)(at & WORDS);
         if (!has_frame(data, frame)) {
             return false;
         }
         uint64_t code = gmt_python_load(frame + layout->frame_code) & ~tags;
         uint64_t instruction = gmt_python_load(frame + layout->frame_instruction);
-        codes = turn(codes) + code * PRIME;
+        /* Where a generator has come between, or none is there any more, frames lie where they lay. */
+        uint64_t previous = gmt_python_load(frame + layout->frame_previous);
+        uint64_t caller = (at & ASIDE) != 0 ? 0 : turn(previous);
+        codes = turn(codes) + (code ^ caller) * PRIME;
         instructions = turn(instructions) + instruction * PRIME;
     }
     *sums = (struct outer_sums){codes, instructions};
@@ -132,16 +136,17 @@ static inline bool is_shim(const struct gmt_python_layout *layout, uintptr_t fra
            gmt_python_load_byte(frame + layout->frame_owner) >= layout->shim_owner;
 }
 
-/* Generators from `frame` outwards to `until`, which is live, as they are. */
+/* Generators from `frame` outwards to `until`, which is live, as they are; `inside`: how many listed frames are further out. */
 static uint64_t add_aside(const struct gmt_python_layout *layout, uint64_t hash, uintptr_t frame,
-                          uintptr_t until)
+                          uintptr_t until, uint32_t inside)
 {
     for (uint32_t i = 0; frame != until && frame != 0 && i < MOST_ASIDE; i++) {
         if ((frame & 7) != 0 || !gmt_python_readable(frame, FRAME_BYTES)) {
             break;
         }
         if (!is_shim(layout, frame)) {
-            hash = mix(hash, gmt_python_load(frame + layout->frame_instruction));
+            uint64_t instruction = gmt_python_load(frame + layout->frame_instruction);
+            hash = mix(hash, instruction ^ (uint64_t)inside << 48);
         }
         frame = gmt_python_load(frame + layout->frame_previous);
     }
@@ -159,8 +164,8 @@ __attribute__((noinline)) static uint64_t add_callers(const struct gmt_python_la
         uint32_t at = GET(list->at[i]);
         uintptr_t frame = data->chunk + 8 * (uintptr_t)(at & WORDS);
         if ((at & ASIDE) != 0 && has_frame(data, frame)) {
-            hash = add_aside(layout, mix(hash, i), gmt_python_load(frame + layout->frame_previous),
-                             outside);
+            hash = add_aside(layout, hash, gmt_python_load(frame + layout->frame_previous), outside,
+                             i);
         }
         outside = frame;
     }
@@ -179,7 +184,7 @@ static inline uint64_t finish(const struct gmt_python_layout *layout, const stru
         uint32_t at = GET(list->at[count - 1]);
         uintptr_t last = data->chunk + 8 * (uintptr_t)(at & WORDS);
         if (__builtin_expect(innermost != last, 0)) {
-            hash = add_aside(layout, hash, innermost, last);
+            hash = add_aside(layout, hash, innermost, last, count);
         }
     }
     return mix(hash, count) | 1;

@@ -96,10 +96,18 @@ static void stand_at(uint64_t *frame, uint64_t instruction)
     set_word(frame, python.layout.frame_instruction, instruction);
 }
 
+static uint64_t hint = 1;
+
+/* By the list that was made for the last functions, if it fits. */
+static uint64_t outer_as_known(void)
+{
+    uint64_t known = gmt_python_outer_known(&python, (uintptr_t)thread, hint);
+    return known != 0 ? known : gmt_python_outer_of(&python, (uintptr_t)thread, hint);
+}
+
 /* By a list made for another hint, by a new one, and by the one that is known then: all say the same. */
 static uint64_t outer(void)
 {
-    static uint64_t hint = 1;
     uintptr_t at = (uintptr_t)thread;
     uint64_t found = gmt_python_outer_of(&python, at, 0);
     cr_expect_eq(gmt_python_outer_of(&python, at, ++hint), found, "a new list says something else");
@@ -214,6 +222,30 @@ EACH_LAYOUT(sees_generators)
     cr_expect_neq(outer(), before);
     stand_at(second, 0x700008);
     cr_expect_eq(outer(), before);
+}
+
+/* A function is called by another one and by generators of it, with the same frames in the chunk each time. */
+EACH_LAYOUT(sees_generators_that_call_what_functions_called_before)
+{
+    uint64_t *outermost = call(1, 8);
+    uint64_t *inner = call(2, 8), plain = outer(), seen[2];
+    leave(inner);
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t *generator = resume(8 + 4 * i, OWNER_GENERATOR);
+        inner = call(2, 8);
+        seen[i] = outer_as_known();
+        cr_expect_eq(outer(), seen[i]);
+        leave(inner);
+        leave(generator);
+        top = inner;
+    }
+    cr_expect_neq(seen[0], plain);
+    cr_expect_neq(seen[1], plain);
+    cr_expect_neq(seen[0], seen[1]);
+    (void)call(2, 8);
+    cr_expect_eq(outer_as_known(), plain, "by the list of the generator");
+    stand_at(outermost, 1);
+    cr_expect_neq(outer(), plain);
 }
 
 EACH_LAYOUT(looks_at_the_first_chunk_only)

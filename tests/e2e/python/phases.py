@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two lines each that call the same function in phases, in a function, a generator, a coroutine and outside of a deep recursion:
-nothing but where the outer functions are distinguishes their calls. The value of a fill says which line made it.
+"""Two lines each that call the same function in phases, in a function, a generator, a coroutine, outside of a deep recursion, and in
+a generator that is called by a line that calls the function itself, too: nothing but where the outer functions are distinguishes their calls. The value of a fill says which line made it.
 
 usage: phases.py SECONDS
 """
@@ -59,12 +59,30 @@ def deep():
     below(60, 8)  # line 8
 
 
+def turns():
+    yield
+    while True:
+        for i in range(15):
+            model(10)  # line 10
+            yield
+        for i in range(2):
+            model(11)  # line 11
+            yield
+
+
+def called(generator):
+    for step in [model] * 2 + [generator.send] * 17:
+        step(9)  # line 9
+
+
 def main():
     context = ctypes.c_void_p()
     assert CU.cuInit(0) == 0
     assert CU.cuDevicePrimaryCtxRetain(ctypes.byref(context), 0) == 0
     assert CU.cuCtxSetCurrent(context) == 0
     assert CU.cuMemAlloc_v2(ctypes.byref(MEMORY), 64) == 0
+    send = turns()
+    next(send)
     end = time.monotonic() + float(sys.argv[1])
     while time.monotonic() < end:
         plain()
@@ -72,6 +90,7 @@ def main():
             pass
         asyncio.run(coroutine())
         deep()
+        called(send)
 
 
 main()
