@@ -84,14 +84,17 @@ static void launch(int stack, int64_t kernel_ns)
 
 static void copy(int stack, const char *direction)
 {
-    bool down = strcmp(direction, "d2h") == 0;
+    bool down = strcmp(direction, "h2d") != 0, within_host = strcmp(direction, "h2h") == 0;
     char values[256];
     int64_t start_ns = now_ns + 2000 > device_ns ? now_ns + 2000 : device_ns;
 
     (void)snprintf(values, sizeof(values),
                    ", '%s', 1, 65536, %d, %d, '%s', '%s', %" PRId64 ", %" PRId64, direction,
                    down ? 65536 : 8192, down ? 8192 : 65536, down ? "pageable" : "device",
-                   down ? "device" : "pageable", start_ns, start_ns + 5000);
+                   within_host ? "pinned"
+                   : down      ? "device"
+                               : "pageable",
+                   start_ns, start_ns + 5000);
     device_ns = start_ns + 5000;
     call("transfer",
          ", direction, blocking, bytes, dst, src, dst_class, src_class, device_start_ns, "
@@ -347,6 +350,13 @@ Test(host_waits, are_not_for_code_that_may_need_what_was_read)
         host(1500000);
     }
     expect_silent("after a read-back");
+    begin();
+    for (int i = 0; i < 20; i++) {
+        launch(2, 30000);
+        copy(2, "h2h");
+        host(1500000);
+    }
+    expect_silent("after a copy of what a kernel wrote to page-locked memory");
     begin();
     for (int i = 0; i < 20; i++) {
         launch(2, 30000);

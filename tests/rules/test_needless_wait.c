@@ -186,6 +186,8 @@ Test(needless_wait, not_where_the_host_needs_it)
     expect_none("a read-back before it", COPY("d2h", "0", "pinned", "device", "end_ns + 200"));
     expect_none("a read-back after it",
                 COPY("d2h", "1", "pageable", "device", "device_end_ns + 30000"));
+    expect_none("a copy within the host before it, of what a kernel wrote to page-locked memory",
+                COPY("h2h", "0", "pinned", "pinned", "end_ns + 200"));
     expect_none("a buffer that is filled again",
                 COPY("h2d", "0", "device", "pinned", "begin_ns - 1000"));
     expect_none("memory that the kernel may write and the host read", HOST_ARGUMENT(PINNED));

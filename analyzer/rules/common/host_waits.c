@@ -52,7 +52,7 @@ static int add_piece(struct wait_search *search, const struct piece *piece)
     return 0;
 }
 
-static bool is_download(const struct gmt_timeline *tl, const struct gmt_host_call *call)
+static bool may_bring_results(const struct gmt_timeline *tl, const struct gmt_host_call *call)
 {
     size_t low = 0, high = tl->copy_count;
 
@@ -67,7 +67,9 @@ static bool is_download(const struct gmt_timeline *tl, const struct gmt_host_cal
     }
     for (; low < tl->copy_count && tl->copies[low].call.begin_ns == call->begin_ns; low++) {
         if (tl->copies[low].call.thread == call->thread) {
+            /* From page-locked memory: a kernel may have written it. */
             return tl->copies[low].direction == GMT_DIR_D2H ||
+                   tl->copies[low].direction == GMT_DIR_H2H ||
                    tl->copies[low].direction == GMT_DIR_UNKNOWN;
         }
     }
@@ -89,8 +91,8 @@ static bool follows_results(const struct wait_search *search, size_t until)
         if (row->part == GMT_TIME_LAUNCH_CALLS) {
             return false;
         }
-        if (row->part == GMT_TIME_SYNC ||
-            (row->part == GMT_TIME_COPY_CALLS && is_download(search->analysis->timeline, row))) {
+        if (row->part == GMT_TIME_SYNC || (row->part == GMT_TIME_COPY_CALLS &&
+                                           may_bring_results(search->analysis->timeline, row))) {
             return true;
         }
     }

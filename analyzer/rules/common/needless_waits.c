@@ -309,7 +309,9 @@ static void on_copy(struct needless_search *search, const struct gmt_tl_copy *co
                     size_t next_wait)
 {
     bool waits = copy->blocking || copy->host_class == GMT_MEM_PAGEABLE;
-    bool reads = copy->direction == GMT_DIR_D2H || copy->direction == GMT_DIR_UNKNOWN;
+    /* From page-locked memory the host may read what a kernel wrote there. */
+    bool reads = copy->direction == GMT_DIR_D2H || copy->direction == GMT_DIR_H2H ||
+                 copy->direction == GMT_DIR_UNKNOWN;
 
     if (waits || reads) {
         reject(search);
