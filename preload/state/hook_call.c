@@ -129,7 +129,9 @@ static void put_stack(struct gmt_call *call, enum gmt_rec_type type,
         .kind = kind_of(type, call->bytes, payload),
         .thread_and_api = (uint64_t)call->thread << 32 | call->api,
     };
-    place.python = gmt_python_outer(place.caller ^ place.kind ^ place.thread_and_api);
+    if (gmt_places_have_python()) {
+        place.python = gmt_python_outer(place.caller ^ place.kind ^ place.thread_and_api);
+    }
     if (gmt_places_take(&place, &call->stack)) {
         call->stack_one_in = one_in;
         gmt_overhead_stack_taken();

@@ -13,6 +13,7 @@
 #define WAYS 4u      /* slots that a place may have: a line of the cache */
 #define FIRST_CALLS \
     8u /* of a place: all are read; then one in 1 + seen / FIRST_CALLS, up to what is asked for */
+#define WITHOUT_PYTHON 64u /* windows, of PLACES calls each; then it is tried again in one */
 
 /* Threads that share a slot may disturb each other's distances; a stack is never another place's, but for equal hashes of
  * 32 bits and of the slot. */
@@ -23,6 +24,14 @@ struct place_slot {
 };
 static gmt_table_pointer slots; /* struct place_slot [PLACES] */
 #define SLOTS_BYTES (PLACES * sizeof(struct place_slot))
+
+/* Whether places come back often enough for a part of their first calls only to be read. */
+static struct {
+    _Atomic uint32_t calls,
+        new_places; /* of this window; those that took a stack count when it was put */
+    _Atomic uint32_t left_without; /* windows in which Python is not looked at */
+    _Atomic bool was_bad;          /* the window before */
+} window;
 
 #define GET(member) atomic_load_explicit(&(member), memory_order_relaxed)
 #define SET(member, to) atomic_store_explicit(&(member), (to), memory_order_relaxed)
@@ -78,6 +87,37 @@ bool gmt_places_take(const struct gmt_place *place, uint32_t *stack)
     return false;
 }
 
+/* One at a time: what another thread counts meanwhile is lost, or counts in the next one. */
+static void end_window(uint32_t calls)
+{
+    bool is_bad = GET(window.new_places) > calls / FIRST_CALLS;
+    uint32_t left = GET(window.left_without);
+    SET(window.new_places, 0);
+    if (left != 0) {
+        SET(window.left_without, left - 1);
+    } else {
+        /* In the first one all are new. */
+        SET(window.left_without, is_bad && GET(window.was_bad) ? WITHOUT_PYTHON : 0);
+        SET(window.was_bad, is_bad);
+    }
+}
+
+static void count(uint32_t calls, bool is_new)
+{
+    if (is_new) {
+        (void)atomic_fetch_add_explicit(&window.new_places, 1, memory_order_relaxed);
+    }
+    calls += atomic_fetch_add_explicit(&window.calls, calls, memory_order_relaxed);
+    if (calls >= PLACES && atomic_exchange_explicit(&window.calls, 0, memory_order_relaxed) != 0) {
+        end_window(calls);
+    }
+}
+
+bool gmt_places_have_python(void)
+{
+    return GET(window.left_without) == 0;
+}
+
 uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t one_in)
 {
     struct place_slot *table = gmt_table_need(&slots, SLOTS_BYTES);
@@ -93,6 +133,7 @@ uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t 
     SET(slot->tag_and_stack, hash >> 32 << 32 | stack);
     SET(slot->seen, seen < UINT32_MAX / 2 ? seen + 1 + taken_by : seen);
     SET(slot->left, taken_by);
+    count(1 + taken_by, seen == 0);
     return taken_by;
 }
 
@@ -101,4 +142,8 @@ void gmt_places_reset(void)
     if (gmt_table(&slots) != NULL) {
         memset(gmt_table(&slots), 0, SLOTS_BYTES);
     }
+    SET(window.calls, 0);
+    SET(window.new_places, 0);
+    SET(window.left_without, 0);
+    SET(window.was_bad, false);
 }

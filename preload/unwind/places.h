@@ -25,6 +25,9 @@ struct gmt_place {
 bool gmt_places_take(const struct gmt_place *place, uint32_t *stack);
 /* It was read. One in `one_in` is to be, once the place has had so many calls. Returns how many calls take it at most. */
 uint32_t gmt_places_put(const struct gmt_place *place, uint32_t stack, uint32_t one_in);
+/* False: so many calls were of places that were not known, by `python`, that reading their first calls would cost what reading all
+ * does, as in a recursion in which each path is another one. Leave it 0 then; from time to time it is tried again. */
+bool gmt_places_have_python(void);
 /* All of them are forgotten: numbers of stacks have begun anew. */
 void gmt_places_reset(void);
 

@@ -109,6 +109,47 @@ Test(places, keep_as_many_as_a_program_has_at_once)
     cr_expect_lt(lost, 2000 / 50, "%u of 2000", lost);
 }
 
+/* Calls of so many lines, `turns` times in turns, as hooks make them. Returns how many were read. */
+static uint32_t call_lines(uint32_t lines, uint32_t turns)
+{
+    uint32_t stack, read = 0;
+    for (uint32_t i = 0; i < lines * turns; i++) {
+        struct gmt_place each = place(1, 2, 3);
+        each.python = gmt_places_have_python() ? 2 * (i % lines) + 1 : 0;
+        if (!gmt_places_take(&each, &stack)) {
+            (void)gmt_places_put(&each, 7, 64);
+            read++;
+        }
+    }
+    return read;
+}
+
+Test(places, are_of_lines_while_these_come_back)
+{
+    (void)call_lines(4000, 200);
+    cr_expect(gmt_places_have_python(), "4000 lines, of which all were new at first");
+    cr_expect_lt(call_lines(4000, 20), 4000 * 20 / 8);
+}
+
+/* A path of a recursion each: reading them all is what was to be avoided. */
+Test(places, are_not_of_lines_that_do_not_come_back)
+{
+    (void)call_lines(100000, 10);
+    cr_expect_lt(call_lines(1000000, 2), 2000000 / 20, "it is tried again at times only");
+}
+
+Test(places, are_of_lines_again_when_these_come_back)
+{
+    uint32_t calls = 0;
+    (void)call_lines(100000, 1);
+    cr_assert_not(gmt_places_have_python());
+    for (; calls < 100000 && !gmt_places_have_python(); calls++) {
+        (void)call_lines(20, 20);
+    }
+    (void)call_lines(20, 100000);
+    cr_expect(gmt_places_have_python());
+}
+
 Test(places, forget_all_when_numbers_begin_anew)
 {
     struct gmt_place here = place(1, 2, 3);
