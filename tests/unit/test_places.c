@@ -6,6 +6,14 @@
 #include "preload/overhead/overhead.h"
 #include "preload/unwind/places.h"
 
+/* Distances are of the clock's making otherwise: of 315 tries at four standard deviations one fails in 40 runs. */
+static void same_distances(void)
+{
+    gmt_overhead_thread.random = 1;
+}
+
+TestSuite(places, .init = same_distances);
+
 static struct gmt_place place(uint64_t caller, uint64_t kind, uint64_t thread)
 {
     return (struct gmt_place){.caller = caller,
