@@ -161,6 +161,25 @@ Test(fleet_direct, a_handle_of_no_trace_is_unknown)
     cr_expect_eq(direct.ambiguous.copies, 0);
 }
 
+/* It is in a copy, whomever the other side is of. */
+Test(fleet_direct, what_was_copied_with_memory_of_no_rank_was_copied)
+{
+    give(0, 7);
+    give(2, 9);
+    copy(1, 7, 8)->opened = 0;
+    copy(1, 7, 0)->opened = 1;
+    flows[1][1].copies = 0;
+    copy(1, 8, 9);
+    *copy(1, 9, 0) = (struct gmt_fleet_flow){.from = 9, .opened = 1};
+    look();
+    expect_pairs("");
+    cr_expect_eq(direct.unknown.copies, 4);
+    cr_assert_eq(direct.opened_count, 2);
+    cr_expect(direct.opened[0].is_copied);
+    cr_expect(direct.opened[1].is_copied);
+    cr_expect_eq(direct.opened[0].allocations, 1);
+}
+
 /* Two copies of one trace, or two runs in one folder. */
 Test(fleet_direct, a_handle_of_several_traces_is_ambiguous)
 {

@@ -17,8 +17,9 @@ struct direct_search {
     const struct gmt_fleet *fleet;
     struct exported_handle *handles; /* by hash and rank */
     size_t handle_count;
-    struct gmt_fleet_direct_pair *found;    /* one for each flow whose ranks are known */
-    struct gmt_fleet_direct_opened *opened; /* one for each flow of which something was opened */
+    struct gmt_fleet_direct_pair *found; /* one for each flow whose ranks are known */
+    struct gmt_fleet_direct_opened
+        *opened; /* of each flow: what was opened, and the ranks on both sides of copies */
     size_t found_count, opened_count;
 };
 
@@ -43,7 +44,7 @@ static int gather(struct direct_search *search)
     }
     search->handles = calloc(handles + 1, sizeof(*search->handles));
     search->found = calloc(flows + 1, sizeof(*search->found));
-    search->opened = calloc(flows + 1, sizeof(*search->opened));
+    search->opened = calloc(3 * flows + 1, sizeof(*search->opened));
     if (search->handles == NULL || search->found == NULL || search->opened == NULL) {
         return -ENOMEM;
     }
@@ -91,6 +92,16 @@ static size_t owners_of(const struct direct_search *search, uint64_t hash, size_
     return owners;
 }
 
+/* Memory of that rank is in a copy, of whomever the other side is. */
+static void mark_copied(struct direct_search *search, const struct gmt_fleet_flow *flow,
+                        size_t owner, size_t by)
+{
+    if (flow->copies > 0 && owner != by) {
+        search->opened[search->opened_count++] = (struct gmt_fleet_direct_opened){
+            .owner = owner, .by = by, .is_copied = true};
+    }
+}
+
 static void match(struct direct_search *search, const struct gmt_fleet_flow *flow, size_t by)
 {
     struct gmt_fleet_direct *direct = search->direct;
@@ -98,6 +109,12 @@ static void match(struct direct_search *search, const struct gmt_fleet_flow *flo
     size_t owners_from = flow->from != 0 ? owners_of(search, flow->from, by, &from) : 1;
     size_t owners_to = flow->to != 0 ? owners_of(search, flow->to, by, &to) : 1;
 
+    if (owners_from == 1) {
+        mark_copied(search, flow, from, by);
+    }
+    if (owners_to == 1) {
+        mark_copied(search, flow, to, by);
+    }
     if (owners_from != 1 || owners_to != 1) {
         struct gmt_fleet_direct_rest *rest = owners_from == 0 || owners_to == 0
                                                  ? &direct->unknown
@@ -221,21 +238,10 @@ static int add_up_opened(struct direct_search *search, struct gmt_arena *arena)
              end++) {
             opened->allocations += search->opened[end].allocations;
             opened->bytes += search->opened[end].bytes;
+            opened->is_copied = opened->is_copied || search->opened[end].is_copied;
         }
-    }
-    for (size_t i = 0; i < direct->pair_count; i++) {
-        const struct gmt_fleet_direct_pair *pair = &direct->pairs[i];
-        const size_t owners[] = {pair->from, pair->to};
-
-        for (size_t o = 0; o < 2 && direct->opened_count > 0; o++) {
-            const struct gmt_fleet_direct_opened key = {.owner = owners[o], .by = pair->by};
-            struct gmt_fleet_direct_opened *opened = bsearch(
-                &key, direct->opened, direct->opened_count, sizeof(*direct->opened),
-                compare_owners);
-
-            if (opened != NULL) {
-                opened->is_copied = true;
-            }
+        if (opened->allocations == 0) {
+            direct->opened_count--; /* what was opened has been left out */
         }
     }
     return 0;

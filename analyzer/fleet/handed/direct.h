@@ -25,7 +25,7 @@ struct gmt_fleet_direct_pair {
 struct gmt_fleet_direct_opened {
     size_t owner, by; /* indices of the ranks */
     uint64_t allocations, bytes;
-    bool is_copied; /* it is in a pair that `by` copied */
+    bool is_copied; /* some of it is in copies of `by`: in a pair, or with memory of no rank */
 };
 
 /* What is of no rank: copies, and what was opened. */
