@@ -88,6 +88,7 @@ static void read_contents(struct gmt_fleet_rank *rank, struct gmt_trace_session 
     if (gmt_fleet_contents_read(rank, &analysis, arena) != 0 ||
         gmt_fleet_flows_read(rank, &session->timeline, arena) != 0) {
         rank->content_count = rank->flow_count = rank->exported_count = 0;
+        rank->sharing = (struct gmt_fleet_sharing){0};
         rank->remark = "what it copied cannot be compared with other ranks: gmanalyze says why";
     }
 }

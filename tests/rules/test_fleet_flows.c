@@ -92,6 +92,14 @@ Test(fleet_flows, a_hash_of_zero_is_none)
     cr_expect_eq(rank.flow_count + rank.exported_count + rank.sharing.opened, 0);
 }
 
+/* As in a damaged trace: copies of memory that is not known are not from there. */
+Test(fleet_flows, what_was_opened_and_is_no_allocation_is_none)
+{
+    look(HANDLE "('imported', 5, NULL, 1048576, 67108864, 950000);"
+                "UPDATE transfer SET src_allocation_id = NULL");
+    cr_expect_eq(rank.flow_count + rank.sharing.opened, 0);
+}
+
 Test(fleet_flows, traces_of_earlier_versions_have_none)
 {
     look("DROP TABLE memory_handle");

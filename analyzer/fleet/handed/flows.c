@@ -59,7 +59,8 @@ static int read_handles(struct flows_read *reading)
     struct gmt_query query;
     int rc = gmt_query_open(
         &query, reading->timeline->db,
-        "SELECT kind = 'imported', hash, allocation_id, bytes FROM memory_handle WHERE hash <> 0");
+        "SELECT kind = 'imported', hash, allocation_id, bytes FROM memory_handle WHERE hash <> 0 "
+        "AND (kind = 'exported' OR allocation_id IS NOT NULL)");
 
     while (rc == 0 && gmt_query_next(&query)) {
         bool is_opened = gmt_query_int(&query, 0) != 0;
