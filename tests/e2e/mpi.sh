@@ -161,7 +161,7 @@ ipc() {
         "{} by {}: {} {} {}".format(o["owner"], o["by"], o["allocations"], o["bytes"], o["copied"]) for o in fleet["direct"]["opened"])')"
     equal "times" True "$(json 'all(p["modelled"] and p["device_ns"] > 0 and p["bytes_per_s"] > 0 for p in fleet["direct"]["pairs"])')"
     equal "over hosts" 0 "$(json 'staged["number"]')"
-    grep -q "^Directly between devices: $((4 * STEPS)) copies of 24.0 MiB " fleet.txt || fail "$(cat fleet.txt)"
+    grep -q "^Between device memory of ranks: $((4 * STEPS)) copies of 24.0 MiB " fleet.txt || fail "$(cat fleet.txt)"
     grep -q "^  rank 3 to 0: $STEPS of 6.00 MiB, copied by rank 0; .* (modelled), " fleet.txt || fail "$(cat fleet.txt)"
 
     job write ipc=2 bytes=$BYTES
@@ -186,7 +186,7 @@ ipc() {
     fleet ipc.standin_mpirun
     equal "without a trace" "1-2 by 2:${STEPS}x$BYTES 2-3 by 3:${STEPS}x$BYTES $STEPS $((STEPS * BYTES))" \
         "$(direct_pairs) $(direct unknown_copies) $(direct unknown_bytes)"
-    grep -q "^  $STEPS of 6.00 MiB with memory of a process without a trace$" fleet.txt || fail "$(cat fleet.txt)"
+    grep -q "^  $STEPS of 6.00 MiB with memory whose handle no trace of the host has$" fleet.txt || fail "$(cat fleet.txt)"
     cp ipc.standin_mpirun/2.db ipc.standin_mpirun/copy.db
     fleet ipc.standin_mpirun
     equal "of two traces" "$STEPS" "$(direct ambiguous_copies)"

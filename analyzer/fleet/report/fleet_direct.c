@@ -75,8 +75,8 @@ void gmt_fleet_text_direct(const struct gmt_fleet_view *view)
     }
     gmt_say(stdout, "\n");
     gmt_say(stdout,
-            "Directly between devices: %s copies of %s from or to memory of another rank that was "
-            "opened by its handle (CUDA IPC)\n",
+            "Between device memory of ranks: %s copies of %s from or to memory that another rank "
+            "exported (CUDA IPC)\n",
             gmt_format_count(count, (double)direct->copies),
             gmt_format_bytes(bytes, (double)direct->bytes));
     for (size_t i = 0; i < shown; i++) {
@@ -86,7 +86,7 @@ void gmt_fleet_text_direct(const struct gmt_fleet_view *view)
         gmt_say(stdout, "  and %zu more: --top 0\n", direct->pair_count - shown);
     }
     print_opened(direct);
-    print_rest(&direct->unknown, "of a process without a trace");
+    print_rest(&direct->unknown, "whose handle no trace of the host has");
     print_rest(&direct->ambiguous, "whose handle several traces have");
     if (direct->sharing.left_out > 0) {
         gmt_say(stdout, "  %s handles or pairs of them were left out\n",
