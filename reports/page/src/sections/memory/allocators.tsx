@@ -48,7 +48,7 @@ function Device({ device }: { device: HeapsDevice }) {
       {heaps.length > 0 && (
         <>
           <h4>Heaps</h4>
-          <Table id={`m.n${device.device}`} caption="Heaps" columns={shown} rows={heaps} limit={20} />
+          <Table id={`m.n${device.device}`} caption="Heaps" columns={shown} rows={heaps} />
         </>
       )}
       {device.never_ended > 0 && (
