@@ -9,13 +9,14 @@
 
 struct exported_handle {
     uint64_t hash;
+    const char *host; /* of its rank */
     size_t rank;
 };
 
 struct direct_search {
     struct gmt_fleet_direct *direct;
     const struct gmt_fleet *fleet;
-    struct exported_handle *handles; /* by hash and rank */
+    struct exported_handle *handles; /* by hash, host and rank */
     size_t handle_count;
     struct gmt_fleet_direct_pair *found; /* one for each flow whose ranks are known */
     struct gmt_fleet_direct_opened
@@ -23,14 +24,21 @@ struct direct_search {
     size_t found_count, opened_count;
 };
 
-static int compare_handles(const void *a, const void *b)
+/* Without the rank: 0 is a handle that may be the same. */
+static int compare_names(const struct exported_handle *x, const struct exported_handle *y)
 {
-    const struct exported_handle *x = a, *y = b;
-
     if (x->hash != y->hash) {
         return x->hash < y->hash ? -1 : 1;
     }
-    return (x->rank > y->rank) - (x->rank < y->rank);
+    return strcmp(x->host, y->host);
+}
+
+static int compare_handles(const void *a, const void *b)
+{
+    const struct exported_handle *x = a, *y = b;
+    int order = compare_names(x, y);
+
+    return order != 0 ? order : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 static int gather(struct direct_search *search)
@@ -49,9 +57,11 @@ static int gather(struct direct_search *search)
         return -ENOMEM;
     }
     for (size_t r = 0; r < fleet->count; r++) {
-        for (size_t i = 0; i < fleet->ranks[r].exported_count; i++) {
-            search->handles[search->handle_count++] = (struct exported_handle){
-                fleet->ranks[r].exported[i], r};
+        const struct gmt_fleet_rank *rank = &fleet->ranks[r];
+
+        for (size_t i = 0; rank->host != NULL && i < rank->exported_count; i++) {
+            search->handles[search->handle_count++] = (struct exported_handle){rank->exported[i],
+                                                                               rank->host, r};
         }
     }
     qsort(search->handles, search->handle_count, sizeof(*search->handles), compare_handles);
@@ -60,34 +70,33 @@ static int gather(struct direct_search *search)
 
 /* ---- one flow --------------------------------------------------------------------------------- */
 
-static bool is_one_host(const struct gmt_fleet_rank *a, const struct gmt_fleet_rank *b)
-{
-    return a->host != NULL && b->host != NULL && strcmp(a->host, b->host) == 0;
-}
-
-/* How many ranks of its host have exported what rank `by` opened with that hash; `rank`: the first of them. */
+/* How many ranks of its host have exported what rank `by` opened with that hash, 2: or more; `rank`: the first of them. */
 static size_t owners_of(const struct direct_search *search, uint64_t hash, size_t by, size_t *rank)
 {
-    const struct gmt_fleet_rank *ranks = search->fleet->ranks;
+    const struct exported_handle key = {hash, search->fleet->ranks[by].host, by};
     size_t low = 0, high = search->handle_count, owners = 0;
 
+    if (key.host == NULL) {
+        return 0;
+    }
     while (low < high) {
         size_t middle = low + (high - low) / 2;
 
-        if (search->handles[middle].hash < hash) {
+        if (compare_names(&search->handles[middle], &key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    for (; low < search->handle_count && search->handles[low].hash == hash; low++) {
+    for (; low < search->handle_count && owners < 2 &&
+           compare_names(&search->handles[low], &key) == 0;
+         low++) {
         size_t owner = search->handles[low].rank;
 
-        if (owner == by || !is_one_host(&ranks[owner], &ranks[by])) {
-            continue;
+        if (owner != by) {
+            *rank = owners == 0 ? owner : *rank;
+            owners++;
         }
-        *rank = owners == 0 ? owner : *rank;
-        owners++;
     }
     return owners;
 }
