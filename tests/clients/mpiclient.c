@@ -179,11 +179,15 @@ static void run_step(long step, CUdeviceptr memory, char *out, char *in)
     }
 }
 
-/* Twice: as libraries do that ask for the handle at each message. */
+/* Twice: as libraries do that ask for the handle at each message. Calls that fail give none, and open nothing. */
 static CUdeviceptr open_previous(CUdeviceptr memory)
 {
-    CUipcMemHandle mine, theirs;
+    CUipcMemHandle mine = {{0}}, theirs;
     CUdeviceptr opened;
+    check(cuIpcGetMemHandle(&mine, 1) == CUDA_SUCCESS, "handle of nothing");
+    check(cuIpcGetMemHandle(NULL, memory) == CUDA_SUCCESS, "handle to nowhere");
+    check(cuIpcOpenMemHandle(&opened, mine, CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS) == CUDA_SUCCESS,
+          "open nothing");
     CU(cuIpcGetMemHandle(&mine, memory));
     CU(cuIpcGetMemHandle(&mine, memory));
     pass_on((const char *)&mine, (char *)&theirs, sizeof(mine));
