@@ -43,7 +43,7 @@ def by_hand(y):
         return (jnp.where(good, t + step, t), step * jnp.where(good, 1.2, 0.5),
                 jnp.where(good, y + step * (first + second) / 2, y), count + 1)
 
-    _, _, y, count = jax.lax.while_loop(goes_on, advance, (0.0, FIRST_STEP, y, 0))
+    _, _, y, count = jax.lax.while_loop(goes_on, advance, (jnp.float32(0), jnp.float32(FIRST_STEP), y, jnp.int32(0)))
     return y, count
 
 
