@@ -29,6 +29,14 @@
     "with torch.device(\"cuda\"):\n" \
     "    model = Model()\n" \
     "model.load_state_dict(torch.load(path, map_location=\"cuda\"))"
+#define TORCH_MODULE_LAUNCHES_FIX \
+    "Make the model on the device and in the type in which it is used: .to(), .cuda() and " \
+    ".half() " \
+    "of a module launch kernels for each of its parameters."
+#define TORCH_MODULE_LAUNCHES_SKETCH \
+    "torch.set_default_dtype(torch.float16)   # as the model is used\n" \
+    "with torch.device(\"cuda\"):\n" \
+    "    model = Model()"
 #define TORCH_GRAPH_FIX \
     "Compile the step with torch.compile(mode=\"reduce-overhead\"), which replays it as a CUDA " \
     "graph, or capture it with torch.cuda.graph; or give the GPU larger batches."
@@ -239,13 +247,19 @@ static const struct gmt_advice rows[] = {
      "total += step()      # a 0-dimensional cupy.ndarray\n"
      "print(float(total))  # once"},
     /* Launches. */
+    {"GM506", TORCH, false, "Module._apply", NULL, TORCH_MODULE_LAUNCHES_FIX,
+     TORCH_MODULE_LAUNCHES_SKETCH},
     {"GM506", TORCH, false, "/torch/optim/", NULL, TORCH_FUSED_FIX, TORCH_FUSED_SKETCH},
     {"GM506", TORCH, false, NULL, NULL,
      "Fuse the small operations with torch.compile, or give the GPU larger batches.",
      "model = torch.compile(model)"},
+    {"GM507", TORCH, false, "Module._apply", NULL, TORCH_MODULE_LAUNCHES_FIX,
+     TORCH_MODULE_LAUNCHES_SKETCH},
     {"GM507", TORCH, false, "zero_grad", NULL, TORCH_ZERO_FIX, TORCH_ZERO_SKETCH},
     {"GM507", TORCH, false, "/torch/optim/", NULL, TORCH_FUSED_FIX, TORCH_FUSED_SKETCH},
     {"GM507", TORCH, false, NULL, NULL, TORCH_GRAPH_FIX, TORCH_GRAPH_SKETCH},
+    {"GM512", TORCH, false, "Module._apply", NULL, TORCH_MODULE_LAUNCHES_FIX,
+     TORCH_MODULE_LAUNCHES_SKETCH},
     {"GM512", TORCH, false, NULL, NULL, TORCH_GRAPH_FIX, TORCH_GRAPH_SKETCH},
     {"GM506", JAX, false, NULL, NULL, JAX_JIT_FIX, JAX_JIT_SKETCH},
     {"GM507", JAX, false, NULL, NULL, JAX_JIT_FIX, JAX_JIT_SKETCH},

@@ -262,3 +262,27 @@ Test(requests, a_module_that_goes_to_the_device_is_no_batch)
         gmt_fixture_free(&fixture);
     }
 }
+
+/* Nor is it a step that could be captured. */
+Test(requests, the_kernels_of_a_module_that_is_converted_are_no_step)
+{
+    static const struct frame moved[MOST_FRAMES] = {
+        TORCH("at::native::copy_kernel_cuda"),
+        PYTHON,
+        {NULL, "Module._apply", "/venv/site-packages/torch/nn/modules/module.py", 934, 0},
+        OWN};
+    static const char *const rules[] = {"GM506", "GM507", "GM512"};
+
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+        struct gmt_fixture fixture;
+
+        gmt_fixture_load_positive(&fixture, rules[i], "SELECT 1");
+        set_stack(&fixture, moved);
+        gmt_fixture_sql(&fixture, "UPDATE launch SET stack_id = 80");
+        const struct gmt_finding *f = gmt_fixture_only(&fixture, rules[i]);
+
+        cr_expect_not_null(strstr(f->fix, "in the type in which it is used"), "%s: %s", rules[i],
+                           f->fix);
+        gmt_fixture_free(&fixture);
+    }
+}
