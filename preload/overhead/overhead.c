@@ -55,7 +55,7 @@ uint32_t gmt_overhead_distance(uint32_t mean)
     random ^= random >> 17;
     random ^= random << 5;
     gmt_overhead_thread.random = random;
-    /* Its bits are linear in each other, which favours one of two calls in turn; those of a product are not. */
+    /* The bits of xorshift are linear combinations of each other, which preferred one of two calls in turn; those of a product are not. */
     uint32_t drawn = random * UINT32_C(0x9e3779b1);
     return mean < 2 ? mean : mean / 2 + (uint32_t)((drawn * (uint64_t)(mean + 1)) >> 32);
 }

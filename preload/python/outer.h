@@ -3,10 +3,10 @@
  * Where a thread's outer Python functions are, at the price of some words of memory: cheap enough for calls whose stack is not read.
  *
  * From 3.11 on a thread has its frames in chunks of a data stack, one behind the other, the outermost first. The first chunk is not
- * freed before the thread's state. The frame of a function is as large as its code object says: so if as many functions as are
- * looked at have the code objects that they had, their frames lie where they lay. Lists of such positions are kept, with a hash of the
- * code objects and of the frames' callers: a list that fits is read without following a chain, and one that does not is made anew. What comes out does not
- * depend on the lists. Generators and coroutines have their frames elsewhere, and are looked at as callers of those that are listed.
+ * freed before the thread's state. The size of a frame follows from its code object: while the outer functions have the same code
+ * objects, their frames lie at the same positions. Lists of such positions are kept, with a hash of the code objects and of the frames'
+ * callers: a list that fits is read without following a chain, and one that does not is made anew. What comes out does not depend on
+ * the lists. Generators and coroutines have their frames elsewhere, and are looked at as callers of those that are listed.
  */
 #ifndef GMT_PRELOAD_PYTHON_OUTER_H
 #define GMT_PRELOAD_PYTHON_OUTER_H

@@ -79,9 +79,12 @@ bool gmt_places_take(const struct gmt_place *place, uint32_t *stack)
         uint64_t word = GET(set[i].tag_and_stack);
         if (word >> 32 == hash >> 32 && (uint32_t)word != 0) {
             uint32_t left = GET(set[i].left);
-            SET(set[i].left, left != 0 ? left - 1 : 0);
+            if (left == 0) {
+                return false;
+            }
+            SET(set[i].left, left - 1);
             *stack = (uint32_t)word;
-            return left != 0;
+            return true;
         }
     }
     return false;

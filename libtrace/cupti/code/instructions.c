@@ -57,8 +57,8 @@ bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device)
 {
     gmt_activity_set_kernels(false);
     uint64_t section = gmt_section_begin(GMT_SECTION_ENABLE);
-    /* While it is made CUPTI's worker must not fetch records: the worker holds a lock of CUPTI then and wants one of the driver's,
-     * the launch that is patched the other way round (docs/cupti-notes.md). Once all are fetched it has nothing to do. */
+    /* CUPTI's worker thread would wait for a lock of the driver that this launch holds, and the launch for a mutex of CUPTI that the
+     * worker holds (docs/cupti-notes.md). The worker takes them only while it fetches records: none are left for it. */
     gmt_activity_flush(false);
     CUptiResult result = gmt_sass_begin(&sass, call->context, device);
     gmt_section_end(section);

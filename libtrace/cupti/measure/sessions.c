@@ -17,9 +17,8 @@
 #include "libtrace/sections/section.h"
 #include "libtrace/threads/mutex.h"
 
-/* Expected of one for which the profiler is enabled anew, and of what may wait for the host. */
-#define NEW_CONFIG_NS UINT64_C(280000000)
-#define HOST_NS UINT64_C(2000000)
+#define NEW_CONFIG_NS UINT64_C(280000000) /* expected: a session for which it is enabled anew */
+#define HOST_NS UINT64_C(2000000)         /* for what may wait for the host */
 #define TICK_NS UINT64_C(100000000)
 #define CLOSE_POLL_US 200u
 
