@@ -84,3 +84,25 @@ lines_of() {
     sql "$1.db" "SELECT count(*) FROM memset m WHERE $2 AND EXISTS (SELECT 1 FROM stack_frame s JOIN frame f ON f.id = s.frame_id
         WHERE s.stack_id = m.stack_id AND f.address < 0)"
 }
+
+# in_each VERSION CHECK [fetched]: the function CHECK in a folder of its own for each interpreter of this machine, and for Debian's where
+# there is none or `fetched` is given. Without any the test is skipped.
+in_each() {
+    local file count=0
+    find_pythons "$1"
+    for file in "${found[@]}"; do
+        python=("$file")
+        in_folder $((count += 1)) "$2"
+    done
+    if { [ "$count" -eq 0 ] || [ "${3-}" = fetched ]; } && use_fetched "$1"; then
+        in_folder $((count += 1)) "$2"
+    fi
+    [ "$count" -gt 0 ] || skip "no CPython $1: $(tail -n 1 "$work/fetch.log")"
+}
+
+in_folder() {
+    mkdir "$work/$1"
+    cd "$work/$1"
+    "$2"
+    cd "$work"
+}

@@ -76,21 +76,4 @@ check() {
     equal "wrong layouts" "0 own layout there, 0 wrong seeds done" "$(cat wrong.status wrong.out | paste -sd ' ')"
 }
 
-checked=0
-begin() {
-    checked=$((checked + 1))
-    mkdir "$work/$checked"
-    cd "$work/$checked"
-}
-find_pythons "$version"
-for file in "${found[@]}"; do
-    begin
-    python=("$file")
-    check
-done
-cd "$work"
-if use_fetched "$version"; then
-    begin
-    check
-fi
-[ "$checked" -gt 0 ] || skip "no CPython $version: $(tail -n 1 "$work/fetch.log")"
+in_each "$version" check fetched

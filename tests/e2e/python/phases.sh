@@ -23,21 +23,4 @@ check() {
     done
 }
 
-checked=0
-begin() {
-    checked=$((checked + 1))
-    mkdir "$work/$checked"
-    cd "$work/$checked"
-}
-find_pythons "$1"
-for file in "${found[@]}"; do
-    begin
-    python=("$file")
-    check
-done
-cd "$work"
-if [ "$checked" -eq 0 ] && use_fetched "$1"; then
-    begin
-    check
-fi
-[ "$checked" -gt 0 ] || skip "no CPython $1: $(tail -n 1 "$work/fetch.log")"
+in_each "$1" check
