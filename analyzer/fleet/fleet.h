@@ -101,6 +101,9 @@ struct gmt_fleet_copied {
     uint64_t is_modelled;     /* what they cost: by the software device */
 };
 
+/* Contents of a rank. Of more, those with the smallest fingerprints are kept, which are the same ones in all ranks. */
+#define GMT_FLEET_CONTENTS_MOST 4096
+
 /* Of a rank: handles that it has exported, and flows. Of more, those with the smallest hashes are kept. */
 #define GMT_FLEET_HANDLES_MOST 65536
 

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analyzer/fleet/contents.h"
-
 /* trace, rank, host, trouble, remark, traits */
 enum { STRINGS = 5 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
 #define MAGIC UINT64_C(0x4b4e415254454c46)

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "analyzer/fleet/contents.h"
+#include "analyzer/fleet/handed/contents.h"
+#include "analyzer/fleet/handed/staged.h"
 #include "analyzer/fleet/rank_stream.h"
-#include "analyzer/fleet/staged.h"
 
 enum { RANKS = 4, CONTENTS = 5, US = 1000, MS = 1000000, BYTES = 4096 };
 #define START INT64_C(1700000000000000000)

@@ -3,8 +3,8 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "analyzer/fleet/contents.h"
-#include "analyzer/fleet/staged.h"
+#include "analyzer/fleet/handed/contents.h"
+#include "analyzer/fleet/handed/staged.h"
 #include "tests/rules/fixture.h"
 
 enum { TIMES = 10 };

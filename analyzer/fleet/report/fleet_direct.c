@@ -66,7 +66,7 @@ static void print_opened(const struct gmt_fleet_direct *direct)
 void gmt_fleet_text_direct(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_direct *direct = &view->direct;
-    size_t shown = view->top > 0 && view->top < direct->pair_count ? view->top : direct->pair_count;
+    size_t shown = gmt_fleet_shown(view, direct->pair_count);
     char count[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
 
     if (direct->pair_count == 0 && direct->unknown.copies == 0 && direct->ambiguous.copies == 0 &&
@@ -82,9 +82,7 @@ void gmt_fleet_text_direct(const struct gmt_fleet_view *view)
     for (size_t i = 0; i < shown; i++) {
         print_pair(view, &direct->pairs[i]);
     }
-    if (shown < direct->pair_count) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", direct->pair_count - shown);
-    }
+    gmt_fleet_text_more(direct->pair_count, shown);
     print_opened(direct);
     print_rest(&direct->unknown, "whose handle no trace of the host has");
     print_rest(&direct->ambiguous, "whose handle several traces have");

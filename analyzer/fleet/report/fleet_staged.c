@@ -2,7 +2,6 @@
 /* Bytes that ranks hand on over the memory of their hosts. */
 #include <math.h>
 
-#include "analyzer/fleet/contents.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/printable.h"
@@ -31,7 +30,7 @@ static void print_pair(const struct gmt_fleet_view *view, const struct gmt_fleet
 void gmt_fleet_text_staged(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_staged *staged = &view->staged;
-    size_t shown = view->top > 0 && view->top < staged->pair_count ? view->top : staged->pair_count;
+    size_t shown = gmt_fleet_shown(view, staged->pair_count);
     char count[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES], bytes[GMT_FORMAT_BYTES];
 
     if (staged->pair_count == 0) {
@@ -46,9 +45,7 @@ void gmt_fleet_text_staged(const struct gmt_fleet_view *view)
     for (size_t i = 0; i < shown; i++) {
         print_pair(view, &staged->pairs[i]);
     }
-    if (shown < staged->pair_count) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", staged->pair_count - shown);
-    }
+    gmt_fleet_text_more(staged->pair_count, shown);
     gmt_say(stdout, "  MPI that takes addresses of devices, NCCL, or CUDA IPC on one host does "
                     "without both copies, where the hosts need none of these bytes\n");
     if (staged->copied.left_out > 0) {

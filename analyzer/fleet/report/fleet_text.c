@@ -118,7 +118,7 @@ static void print_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_
 static void print_all_odd(const struct gmt_fleet_view *view)
 {
     const struct gmt_fleet_result *result = &view->result;
-    size_t shown = view->top > 0 && view->top < result->odd_count ? view->top : result->odd_count;
+    size_t shown = gmt_fleet_shown(view, result->odd_count);
 
     if (result->compared < 2) {
         return;
@@ -133,9 +133,7 @@ static void print_all_odd(const struct gmt_fleet_view *view)
     for (size_t i = 0; i < shown; i++) {
         print_odd(view, &result->odd[i]);
     }
-    if (shown < result->odd_count) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", result->odd_count - shown);
-    }
+    gmt_fleet_text_more(result->odd_count, shown);
 }
 
 static void print_spread(const struct gmt_fleet_view *view)
@@ -214,7 +212,7 @@ static void print_finding(const struct gmt_fleet_view *view,
 static void print_findings(const struct gmt_fleet_view *view)
 {
     const struct gmt_common_findings *common = &view->common;
-    size_t shown = view->top > 0 && view->top < common->count ? view->top : common->count;
+    size_t shown = gmt_fleet_shown(view, common->count);
 
     if (common->analysed == 0) {
         return;
@@ -227,9 +225,8 @@ static void print_findings(const struct gmt_fleet_view *view)
     }
     if (common->count == 0) {
         gmt_say(stdout, "  none\n");
-    } else if (shown < common->count) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", common->count - shown);
     }
+    gmt_fleet_text_more(common->count, shown);
 }
 
 static void print_changes(const struct gmt_fleet_view *view)
@@ -316,9 +313,7 @@ static void print_left_out(const struct gmt_fleet_view *view)
         }
         count++;
     }
-    if (view->top > 0 && count > view->top) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", count - view->top);
-    }
+    gmt_fleet_text_more(count, gmt_fleet_shown(view, count));
 }
 
 void gmt_fleet_text(const struct gmt_fleet_view *view)

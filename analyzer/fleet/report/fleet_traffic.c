@@ -83,9 +83,7 @@ void gmt_fleet_text_traffic(const struct gmt_fleet_view *view)
     for (size_t i = 0; i < shown; i++) {
         print_row(&waits->traffic[i]);
     }
-    if (shown < waits->traffic_count) {
-        gmt_say(stdout, "  and %zu more: --top 0\n", waits->traffic_count - shown);
-    }
+    gmt_fleet_text_more(waits->traffic_count, shown);
     print_causes(view);
 }
 

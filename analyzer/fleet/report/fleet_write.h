@@ -10,8 +10,8 @@
 #include "analyzer/fleet/common_findings.h"
 #include "analyzer/fleet/detect.h"
 #include "analyzer/fleet/handed/direct.h"
+#include "analyzer/fleet/handed/staged.h"
 #include "analyzer/fleet/imbalance.h"
-#include "analyzer/fleet/staged.h"
 #include "analyzer/fleet/waits.h"
 
 struct gmt_fleet_view {
@@ -28,6 +28,10 @@ struct gmt_fleet_view {
     struct gmt_fleet_changes changes;
     size_t top; /* odd ranks, and ranks that are not compared, that are shown in text; 0: all */
 };
+
+/* How many of a list are shown, and the line that says how many are not, if any. */
+size_t gmt_fleet_shown(const struct gmt_fleet_view *view, size_t count);
+void gmt_fleet_text_more(size_t count, size_t shown);
 
 void gmt_fleet_text(const struct gmt_fleet_view *view);
 void gmt_fleet_json(const struct gmt_fleet_view *view);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Contents of a rank's copies: the first read-back and the first upload of each. */
-#include "analyzer/fleet/contents.h"
+#include "analyzer/fleet/handed/contents.h"
 
 #include <errno.h>
 #include <math.h>

@@ -9,8 +9,8 @@
  * had read them back by then. What is zero, or stays the same, is handed on once, whatever the program does: so one pair of lines of two
  * ranks counts from GMT_FLEET_STAGED_LEAST different contents on.
  */
-#ifndef GMT_ANALYZER_FLEET_STAGED_H
-#define GMT_ANALYZER_FLEET_STAGED_H
+#ifndef GMT_ANALYZER_FLEET_HANDED_STAGED_H
+#define GMT_ANALYZER_FLEET_HANDED_STAGED_H
 
 #include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/fleet.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matches read-backs of ranks with uploads of others by what was copied. */
-#include "analyzer/fleet/staged.h"
+#include "analyzer/fleet/handed/staged.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyzer/fleet/contents.h"
+#include "analyzer/fleet/handed/contents.h"
 
 /* A content as one rank had it. */
 struct holder {

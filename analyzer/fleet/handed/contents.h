@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a rank copied between its host and its devices, by fingerprint: equal ones of two ranks show that both had the same bytes. */
-#ifndef GMT_ANALYZER_FLEET_CONTENTS_H
-#define GMT_ANALYZER_FLEET_CONTENTS_H
+#ifndef GMT_ANALYZER_FLEET_HANDED_CONTENTS_H
+#define GMT_ANALYZER_FLEET_HANDED_CONTENTS_H
 
 #include "analyzer/findings/rule.h"
 #include "analyzer/fleet/fleet.h"
-
-/* Of a rank. Of more, those with the smallest fingerprints are kept, which are the same ones in all ranks. */
-#define GMT_FLEET_CONTENTS_MOST 4096
 
 /*
  * Fills rank->contents, places and copied from an analysed trace (timeline, model and report of analysis are used). Copies of
