@@ -98,6 +98,7 @@ static int start(const struct gmt_collector_config *given)
 {
     config = *given;
     enter();
+    gmt_fetch_thread_starting();
     int error = load_cupti();
     if (error == 0) {
         gmt_copies_attach(&api);
@@ -109,6 +110,7 @@ static int start(const struct gmt_collector_config *given)
         start_counters();
         atomic_store(&started, true);
     }
+    gmt_fetch_thread_started();
     leave();
     return error;
 }
@@ -141,10 +143,11 @@ static int stream_id(void *context, void *stream, bool per_thread, uint32_t *id)
     return result == CUPTI_SUCCESS ? 0 : -ENOTSUP;
 }
 
-/* Not during captures, which calls of CUPTI may break. It stays due while the program has CUPTI. */
+/* Not during captures, which calls of CUPTI may break, nor while a launch is counted, when nobody else may be in CUPTI. It stays due
+ * then, and while the program has CUPTI. */
 static void settle_managed(void)
 {
-    if (!atomic_load(&timestamps) ||
+    if (!atomic_load(&timestamps) || gmt_measure_is_busy() ||
         (config.captures != NULL && atomic_load(config.captures) != 0)) {
         return;
     }

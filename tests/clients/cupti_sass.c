@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "cupti_inside.h"
-#include "cupti_records.h"
+#include "cupti_worker.h"
 
 enum {
     CRC = 77,
@@ -241,8 +241,8 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
         note("enabled out of order");
         return CUPTI_ERROR_INVALID_OPERATION;
     }
-    if (records_are_left()) {
-        note("crash: records of kernels are left");
+    if (worker_may_work()) {
+        note("crash: CUPTI's own thread works, or will soon");
         abort();
     }
     const char *opens = getenv("CUPTI_STANDIN_OPENS");
@@ -252,6 +252,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
         note(dlopen(opens, RTLD_NOW) != NULL ? "opened" : "not opened");
     }
     is_enabled = true;
+    worker_must_sleep(true);
     sessions++;
     size_t at = 0;
     while (at < used_count && used[at] != params->ctx) {
@@ -271,6 +272,7 @@ CUptiResult cuptiSassMetricsDisable(CUpti_SassMetricsDisable_Params *params)
     (void)usleep(1000 * (useconds_t)(ms != NULL ? strtoul(ms, NULL, 10) : 0));
     note(is_enabled ? "session" : "disabled out of order");
     is_enabled = false;
+    worker_must_sleep(false);
     inside_counting_ended();
     return CUPTI_SUCCESS;
 }

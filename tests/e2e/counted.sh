@@ -53,8 +53,16 @@ counted destructors 1 30 # those before: it cannot be known where such a thread 
 for mode in modules launches captures; do
     counted "$mode" 4 20
 done
-# All records of kernels are fetched before: else CUPTI's worker and the launch may wait for each other.
-CUPTI_STANDIN_RECORDS=1 GMTRACE_COUNTERS=off counted launches 1 20
+# CUPTI's own thread sleeps meanwhile: else it and the launch may wait for each other.
+export CUPTI_STANDIN_WORKER=1
+for threads in 1 4; do
+    GMTRACE_COUNTERS=off counted launches "$threads" 20
+done
+CUPTI_STANDIN_WORKER=busy GMTRACE_COUNTERS=off once launches 1
+equal "launches counted beside a thread that never rests" 0 "$(grep -c '^session$' "$work/launches1.log" || true)"
+[ "$(sql launches1.db "SELECT total(count) FROM loss WHERE detail LIKE '%only while the worker thread of CUPTI sleeps%'")" != 0.0 ] ||
+    fail "nothing says why: $(sql launches1.db 'SELECT * FROM loss')"
+unset CUPTI_STANDIN_WORKER
 
 # A budget that is spent opens again as the run goes on, for kernels that it has refused meanwhile, too: of 8 s some 3 s may be
 # spent, and 1 s was at once.

@@ -11,13 +11,13 @@
 
 #include "libtrace/cupti/base/buffers.h"
 #include "libtrace/cupti/base/device_time.h"
+#include "libtrace/cupti/base/fetch_thread.h"
 #include "libtrace/cupti/base/managed.h"
 #include "libtrace/record/clock.h"
 #include "libtrace/record/spool.h"
 #include "libtrace/sections/section.h"
 
 #define MAX_CONTEXTS 256u
-#define FLUSH_PERIOD_MS 100u
 #define FINISH_WAIT_NS UINT64_C(50000000) /* for work that is under way when another client comes */
 #define RETURN_WAIT_NS UINT64_C(200000000) /* for buffers, after a forced flush */
 #define POLL_US 500u
@@ -218,7 +218,7 @@ CUptiResult gmt_activity_start(const struct gmt_cupti_api *api, const char **fai
     }
     if (result == CUPTI_SUCCESS) {
         atomic_store(&kernels_on, true);
-        (void)api->cuptiActivityFlushPeriod(FLUSH_PERIOD_MS);
+        (void)api->cuptiActivityFlushPeriod(GMT_FETCH_THREAD_PERIOD_MS);
     } else {
         gmt_buffers_in_charge(false);
     }
@@ -343,6 +343,30 @@ void gmt_activity_flush(bool forced)
 {
     if (atomic_load(&enabled)) {
         (void)cupti->cuptiActivityFlushAll(forced ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+    }
+}
+
+void gmt_activity_find_fetching(void)
+{
+    if (atomic_load(&enabled)) {
+        gmt_fetch_thread_find(cupti);
+    }
+}
+
+bool gmt_activity_may_pause_fetching(void)
+{
+    return !atomic_load(&enabled) || gmt_fetch_thread_may_pause();
+}
+
+enum gmt_fetch_thread gmt_activity_pause_fetching(void)
+{
+    return atomic_load(&enabled) ? gmt_fetch_thread_pause(cupti) : GMT_FETCH_THREAD_SLEEPS;
+}
+
+void gmt_activity_resume_fetching(void)
+{
+    if (atomic_load(&enabled)) {
+        gmt_fetch_thread_resume(cupti);
     }
 }
 

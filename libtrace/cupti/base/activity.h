@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "libtrace/cupti/base/fetch_thread.h"
 #include "libtrace/cupti/base/loader.h"
 
 /* Start, or take up again. `api` must stay valid for the life of the process. *failed names the CUPTI
@@ -35,7 +36,14 @@ void gmt_activity_rest(bool rests);
  * thread at a time. */
 void gmt_activity_own_work(bool begins);
 
-/* Deliver what is complete; with `forced` also what is not (its times are 0). */
+/* CUPTI's own thread, see fetch_thread.h. For its pause records of kernels have to be off. */
+void gmt_activity_find_fetching(void);
+bool gmt_activity_may_pause_fetching(void);
+enum gmt_fetch_thread gmt_activity_pause_fetching(void);
+void gmt_activity_resume_fetching(void);
+
+/* Deliver what is complete; with `forced` also what is not (its times are 0). At the end only: after it the first launch of a
+ * graph can end the program (docs/cupti-notes.md). */
 void gmt_activity_flush(bool forced);
 
 /* In a forked child: CUPTI's callbacks write nothing any more. */

@@ -53,19 +53,55 @@ bool gmt_instructions_free(void)
     return !gmt_cubins_left() && !gmt_holds_any();
 }
 
-bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device)
+/* Only while CUPTI's own thread sleeps: the two would wait for each other. */
+static enum gmt_fetch_thread begin_session(const struct gmt_launch_call *call, uint32_t device,
+                                           CUptiResult *result)
 {
     gmt_activity_set_kernels(false);
-    uint64_t section = gmt_section_begin(GMT_SECTION_ENABLE);
-    /* CUPTI's worker thread would wait for a lock of the driver that this launch holds, and the launch for a mutex of CUPTI that the
-     * worker holds (docs/cupti-notes.md). The worker takes them only while it fetches records: none are left for it. */
-    gmt_activity_flush(false);
-    CUptiResult result = gmt_sass_begin(&sass, call->context, device);
-    gmt_section_end(section);
-    if (result != CUPTI_SUCCESS) {
-        gmt_activity_set_kernels(true);
+    enum gmt_fetch_thread thread = gmt_activity_pause_fetching();
+    if (thread == GMT_FETCH_THREAD_SLEEPS) {
+        *result = gmt_sass_begin(&sass, call->context, device);
+        if (*result == CUPTI_SUCCESS) {
+            return thread;
+        }
+        gmt_activity_resume_fetching();
     }
-    return result == CUPTI_SUCCESS || refused(result, sass.failed);
+    gmt_activity_set_kernels(true);
+    return thread;
+}
+
+void gmt_instructions_prepare(void)
+{
+    if (atomic_load(&counting)) {
+        gmt_activity_find_fetching();
+    }
+}
+
+bool gmt_instructions_may_begin(void)
+{
+    return gmt_activity_may_pause_fetching();
+}
+
+enum gmt_unmeasured gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device,
+                                           bool *for_good)
+{
+    CUptiResult result = CUPTI_SUCCESS;
+    uint64_t section = gmt_section_begin(GMT_SECTION_ENABLE);
+    enum gmt_fetch_thread thread = begin_session(call, device, &result);
+    gmt_section_end(section);
+    *for_good = thread == GMT_FETCH_THREAD_UNKNOWN || result != CUPTI_SUCCESS;
+    if (thread == GMT_FETCH_THREAD_UNKNOWN) {
+        atomic_store(&counting, false);
+        gmt_spool_capability(CAPABILITY, GMT_CAP_MISSING, 0,
+                             "launches are counted only while CUPTI's own thread sleeps, and which "
+                             "one that is was not found",
+                             "");
+    } else if (result != CUPTI_SUCCESS) {
+        (void)refused(result, sass.failed);
+    }
+    return thread != GMT_FETCH_THREAD_SLEEPS ? GMT_UNMEASURED_FETCHING
+           : result == CUPTI_SUCCESS         ? GMT_MEASURABLE
+                                             : GMT_UNMEASURED_REFUSED;
 }
 
 bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
@@ -75,6 +111,7 @@ bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
     CUptiResult result = gmt_sass_end(&sass, keep, call->launch_seq, call->cls->id, outcome);
     gmt_section_end(section);
     gmt_activity_set_kernels(true);
+    gmt_activity_resume_fetching();
     if (result == CUPTI_SUCCESS && keep) {
         *(outcome->instructions != 0 ? &counted : &empty) += 1;
     }
@@ -102,13 +139,16 @@ static void note_loss(const char *why, uint64_t number)
 
 void gmt_instructions_report(void)
 {
-    if (!atomic_exchange(&counting, false) || config->instructions != GMT_INSTRUCTIONS_ALL) {
+    bool can = atomic_exchange(&counting, false); /* else a row says why */
+    if (config == NULL || config->instructions != GMT_INSTRUCTIONS_ALL) {
         return;
     }
-    char detail[96];
-    (void)snprintf(detail, sizeof(detail), "%llu launches", (unsigned long long)counted);
-    gmt_spool_capability(CAPABILITY, counted != 0 ? GMT_CAP_OK : GMT_CAP_MISSING, 0,
-                         counted != 0 ? detail : "no launch was counted", "");
+    if (can) {
+        char detail[96];
+        (void)snprintf(detail, sizeof(detail), "%llu launches", (unsigned long long)counted);
+        gmt_spool_capability(CAPABILITY, counted != 0 ? GMT_CAP_OK : GMT_CAP_MISSING, 0,
+                             counted != 0 ? detail : "no launch was counted", "");
+    }
     for (size_t i = 0; i < GMT_UNMEASURED_COUNT; i++) {
         note_loss(gmt_unmeasured_texts[i].reason, atomic_load(&missed[i]));
     }

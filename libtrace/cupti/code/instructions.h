@@ -21,10 +21,17 @@ bool gmt_instructions_start(const struct gmt_cupti_api *api,
 /* False while CUPTI's one subscription, or anything else of it, is the program's. Needs no lock. */
 bool gmt_instructions_free(void);
 
-/* Begin to count the launch that follows. False: refused for good, a capability row says why. */
-bool gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device);
+/* What can be found out before a launch is at hand, some ms the first time. Nothing is under way. */
+void gmt_instructions_prepare(void);
 
-/* It has been launched: wait for it, and write the counts if `keep`. False: as above. */
+/* False: none can be counted for a while, for the reason GMT_UNMEASURED_FETCHING. */
+bool gmt_instructions_may_begin(void);
+
+/* Begin to count the launch that follows. Not GMT_MEASURABLE: not this one; *for_good: none any more, a capability row says why. */
+enum gmt_unmeasured gmt_instructions_begin(const struct gmt_launch_call *call, uint32_t device,
+                                           bool *for_good);
+
+/* It has been launched: wait for it, and write the counts if `keep`. False: refused for good, as above. */
 bool gmt_instructions_end(const struct gmt_launch_call *call, bool keep,
                           struct gmt_sass_outcome *outcome);
 

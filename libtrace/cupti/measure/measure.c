@@ -22,6 +22,7 @@
 #include "libtrace/threads/mutex.h"
 
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
+#define NOTABLE_NS UINT64_C(1000000)
 #define LONGEST_NS UINT64_C(1000000000)
 
 static struct gmt_measuring *const m = &gmt_measuring;
@@ -71,7 +72,8 @@ static enum gmt_counter_group declined(const struct gmt_launch_call *call,
     return GMT_GROUP_NONE;
 }
 
-static bool begin_range(const struct gmt_launch_call *call, enum gmt_counter_group group)
+static enum gmt_unmeasured begin_range(const struct gmt_launch_call *call,
+                                       enum gmt_counter_group group)
 {
     gmt_activity_set_kernels(false);
     gmt_open_range_begins(call->cls->kernel_name, current.began_ns);
@@ -83,18 +85,23 @@ static bool begin_range(const struct gmt_launch_call *call, enum gmt_counter_gro
         gmt_activity_set_kernels(true);
         gmt_session_refused(result, group);
     }
-    return result == CUPTI_SUCCESS;
+    return result == CUPTI_SUCCESS ? GMT_MEASURABLE : GMT_UNMEASURED_REFUSED;
 }
 
-static bool begin_counting(const struct gmt_launch_call *call, uint32_t at)
+static enum gmt_unmeasured begin_counting(const struct gmt_launch_call *call, uint32_t at)
 {
     gmt_open_range_begins(call->cls->kernel_name, current.began_ns);
-    if (gmt_instructions_begin(call, gmt_contexts_device(at))) {
-        return true;
+    bool for_good = false;
+    enum gmt_unmeasured why = gmt_instructions_begin(call, gmt_contexts_device(at), &for_good);
+    if (why != GMT_MEASURABLE) {
+        (void)gmt_open_range_ends();
+        gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
+        gmt_spool_own_time(GMT_OWN_WAIT, current.began_ns, 0);
     }
-    (void)gmt_open_range_ends();
-    gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
-    return false;
+    if (for_good) {
+        gmt_sampling_offer(&m->sampling, GMT_GROUP_SASS, false);
+    }
+    return why;
 }
 
 /* Nothing would wait for the launch at hand, and no other launch is under way. */
@@ -275,6 +282,9 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
     if (group == GMT_GROUP_SASS && !call->alone) {
         return declined(call, group, GMT_UNMEASURED_OTHERS_INSIDE);
     }
+    if (group == GMT_GROUP_SASS && !gmt_instructions_may_begin()) {
+        return declined(call, group, GMT_UNMEASURED_FETCHING);
+    }
     if (group == GMT_GROUP_SASS && !gmt_instructions_free()) {
         gmt_sampling_pause_sass(&m->sampling, m->config->counters);
         return declined(call, group, GMT_UNMEASURED_TAKEN);
@@ -283,11 +293,22 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
     if (why != GMT_MEASURABLE) {
         return declined(call, group, why);
     }
-    if (!(group == GMT_GROUP_SASS ? begin_counting(call, at) : begin_range(call, group))) {
-        return declined(call, group, GMT_UNMEASURED_REFUSED);
+    why = group == GMT_GROUP_SASS ? begin_counting(call, at) : begin_range(call, group);
+    if (why != GMT_MEASURABLE) {
+        return declined(call, group, why);
     }
     current.idle_ns = gmt_clock_monotonic_ns();
     return group;
+}
+
+/* Most often there is nothing to prepare. */
+static void prepare_counting(void)
+{
+    uint64_t began_ns = gmt_clock_monotonic_ns();
+    gmt_instructions_prepare();
+    if (gmt_clock_monotonic_ns() - began_ns > NOTABLE_NS) {
+        gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
+    }
 }
 
 /* A session is begun before others are held for a repeated launch: it takes longer than they may wait. */
@@ -308,6 +329,7 @@ static bool prepare_locked(const struct gmt_launch_call *call)
         (void)declined(call, group, why);
         return false;
     }
+    prepare_counting();
     gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - current.began_ns);
     return true;
 }

@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "libtrace/cupti/base/activity.h"
 #include "libtrace/cupti/code/instructions.h"
 #include "libtrace/cupti/measure/measure.h"
 #include "libtrace/cupti/measure/sessions.h"
@@ -59,8 +60,9 @@ void gmt_measure_drop_context(void *context)
     bool ends = m->ranges.context != NULL && (context == NULL || m->ranges.context == context);
     gmt_session_enter();
     if (!gmt_measure_finish_pending(0, WAIT_NS) || (ends && !gmt_session_may_close(WAIT_NS))) {
-        /* Its kernel runs on: nothing of CUPTI's would return. */
+        /* Its kernel runs on: nothing of CUPTI's would return, but for what its own thread does. */
         atomic_store(&m->counting, false);
+        gmt_activity_resume_fetching();
         atomic_store(&m->sampling.phase, GMT_GROUP_NONE);
         gmt_spool_loss("kernel counters", "a context was destroyed while a kernel was measured", 1);
     } else if (ends) {
