@@ -18,8 +18,6 @@
 #include "preload/state/waits.h"
 
 #define COUNTING_NS UINT64_C(1000000) /* that counting takes at least: 0.3 to 12 ms */
-/* For what is under way before; others break the hold long before. */
-#define DRAIN_NS UINT64_C(1000000000)
 #define OUT_PART 50u
 
 static void add_word(struct gmt_hooked_launch *launch, uint16_t parameter, uint32_t offset,
@@ -149,16 +147,22 @@ static void let_others_go(struct gmt_hooked_launch *launch)
     launch->kept = launch->held = false;
 }
 
-/* The others are held, and what was under way is over. */
-static bool is_drained(uint16_t context, uint64_t began_ns)
+/* The others are held, and what was under way is over. Waited for no longer than counting behind it would still be allowed. */
+static bool is_drained(uint16_t context)
 {
     bool idle = false;
     /* To ask a stream that is captured would end the capture. */
-    while (!idle && gmt_hold_lasts() && atomic_load(&gmt_captures) == 0 &&
-           gmt_clock_monotonic_ns() - began_ns < DRAIN_NS) {
+    while (!idle && gmt_hold_lasts() && gmt_hold_fits(COUNTING_NS) &&
+           atomic_load(&gmt_captures) == 0) {
         idle = gmt_streams_idle(context);
     }
     return idle;
+}
+
+/* Something under way may wait for what this thread does next. */
+static bool host_is_awaited(void)
+{
+    return atomic_load(&gmt_captures) == 0 && !gmt_hazards_ignored() && gmt_waits_under_way();
 }
 
 /* While a launch's instructions are counted CUPTI does not bear that another thread loads code: it crashes, or both threads wait
@@ -173,11 +177,15 @@ static bool keep_others_out(struct gmt_hooked_launch *launch, uint16_t context)
     if (gmt_captures_of_others() || (!gmt_hold_alone() && began_ns < atomic_load(&not_before_ns))) {
         return false;
     }
+    if (host_is_awaited()) {
+        launch->measured.forbidden = GMT_UNMEASURED_WAITS;
+        return false;
+    }
     launch->held = gmt_hold_begin();
     if (launch->held && gmt_hold_alone()) {
         return true; /* the collector waits for what is under way */
     }
-    launch->kept = launch->held && is_drained(context, began_ns) && gmt_hold_keep(COUNTING_NS);
+    launch->kept = launch->held && is_drained(context) && gmt_hold_keep(COUNTING_NS);
     if (!launch->kept) {
         let_others_go(launch);
         uint64_t now_ns = gmt_clock_monotonic_ns();

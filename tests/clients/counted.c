@@ -3,6 +3,8 @@
  * countedclient MODE THREADS: launches of many kernel classes, and THREADS other threads that do what MODE says all the
  * while. How often they got through is not printed: it differs.
  *
+ * In the mode `awaited` some launches are behind a host function that waits for their caller (on the software device with
+ * SIMGPU_ORDER, which has host functions in a thread of its own).
  * The mode `rounds` has no other threads: it launches a few classes in turn, for SECONDS.
  * The mode `constructors` opens and closes the library COUNTED_LIBRARY, whose constructor uses CUDA.
  * The mode `unguarded` counts with the CUPTI of the environment (GMTRACE_CUPTI) itself, and keeps nobody out.
@@ -23,7 +25,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CLASSES = 60, TIMES = 5, WORDS = 64, MOST_THREADS = 16, ROUND = 12, SECONDS = 8 };
+enum {
+    CLASSES = 60,
+    TIMES = 5,
+    WORDS = 64,
+    MOST_THREADS = 16,
+    ROUND = 12,
+    SECONDS = 8,
+    AWAITED = 20
+};
 
 const char *client_program;
 static CUcontext context;
@@ -50,6 +60,26 @@ static void launch(CUfunction next, CUdeviceptr words, unsigned threads)
 {
     void *parameters[] = {&words};
     CHECK(cu.cuLaunchKernel(next, 1, 1, 1, threads, 1, 1, 0, NULL, parameters, NULL));
+}
+
+static _Atomic bool may_go_on;
+
+static void CUDA_CB await_host(void *unused)
+{
+    (void)unused;
+    while (!atomic_load(&may_go_on)) {
+        (void)usleep(100);
+    }
+}
+
+/* Behind something that waits for what this thread does next. */
+static void launch_behind(CUfunction next, CUdeviceptr words, unsigned threads)
+{
+    atomic_store(&may_go_on, false);
+    CHECK(cu.cuLaunchHostFunc(NULL, await_host, NULL));
+    launch(next, words, threads);
+    atomic_store(&may_go_on, true);
+    CHECK(cu.cuStreamSynchronize(NULL));
 }
 
 /* ---- what the others do, once ------------------------------------------------------------------- */
@@ -189,6 +219,17 @@ static void start_one_that_ends(void)
     (void)pthread_join(thread, NULL);
 }
 
+/* Is in no call any more, but may begin one. */
+static void use_and_rest(void)
+{
+    static _Thread_local bool used;
+    if (!used) {
+        copy();
+        used = true;
+    }
+    (void)usleep(1000);
+}
+
 /* Meanwhile nobody else can open one. */
 static void construct(void)
 {
@@ -216,6 +257,7 @@ static const struct mode {
     {"starts", start_another, false, true},
     {"destructors", start_one_that_ends, true, true},
     {"constructors", construct, false, false},
+    {"awaited", use_and_rest, false, false},
     {"rounds", NULL, false, false},
     {"unguarded", load_module, false, false},
 };
@@ -376,6 +418,7 @@ int main(int argc, char **argv)
         return 0;
     }
     bool unguarded = strcmp(mode->name, "unguarded") == 0;
+    bool awaited = strcmp(mode->name, "awaited") == 0;
     if (unguarded) {
         open_cupti();
     }
@@ -386,6 +429,8 @@ int main(int argc, char **argv)
         for (unsigned k = 0; k < TIMES; k++) {
             if (unguarded) {
                 count_unguarded(next, words, i + 1);
+            } else if (awaited && i % AWAITED == 0 && k == 1) {
+                launch_behind(next, words, i + 1);
             } else {
                 launch(next, words, i + 1);
             }

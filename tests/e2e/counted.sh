@@ -53,6 +53,12 @@ counted destructors 1 30 # those before: it cannot be known where such a thread 
 for mode in modules launches captures; do
     counted "$mode" 4 20
 done
+# Nothing is waited for behind work that waits for the launching thread: others could be held as long, and nothing would be counted
+# for 50 times that.
+SIMGPU_ORDER=1 GMTRACE_COUNTERS=off counted awaited 1 20
+equal "launches that another thread is said to have kept from being counted" "" "$(sql awaited1.db "SELECT detail FROM loss
+    WHERE detail LIKE '%one was whenever it ran'")"
+
 # CUPTI's own thread sleeps meanwhile: else it and the launch may wait for each other.
 export CUPTI_STANDIN_WORKER=1
 for threads in 1 4; do
