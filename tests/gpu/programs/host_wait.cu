@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something in a stream waits for a flag that the host sets after it has launched kernels in another stream:
-// host_wait kernel|function|value|graph N. Whoever makes these launches wait for the stream makes the wait end
+// host_wait kernel|function|value|graph N [beside]. With `beside` another thread has used CUDA, too. Whoever makes these launches wait for the stream makes the wait end
 // by its time limit, and the output says so.
 #include <atomic>
 #include <chrono>
@@ -60,6 +60,19 @@ static void CUDART_CB wait_on_host(void *)
     }
 }
 
+static std::atomic<bool> is_beside, ends;
+
+static void use_once_and_rest()
+{
+    void *memory;
+    CHECK(cudaMalloc(&memory, 256));
+    CHECK(cudaFree(memory));
+    is_beside = true;
+    while (!ends) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+}
+
 int main(int argc, char **argv)
 {
     const char *wait = argc > 1 ? argv[1] : "kernel";
@@ -80,6 +93,13 @@ int main(int argc, char **argv)
     CHECK(cudaFuncGetAttributes(&attributes, during));
     CHECK(cudaFuncGetAttributes(&attributes, after));
 
+    std::thread beside;
+    if (argc > 3) {
+        beside = std::thread(use_once_and_rest);
+        while (!is_beside) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    }
     std::thread rescue; /* of a wait on a value, which has no limit of its own */
     std::atomic<bool> set(false);
     if (strcmp(wait, "kernel") == 0) {
@@ -132,6 +152,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < launches; i++) {
         after<<<1, 32, 0, working>>>(data);
         CHECK(cudaStreamSynchronize(working));
+    }
+    ends = true;
+    if (beside.joinable()) {
+        beside.join();
     }
     float result;
     CHECK(cudaMemcpy(&result, data, sizeof(result), cudaMemcpyDeviceToHost));

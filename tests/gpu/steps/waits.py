@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs whose streams wait for the host while they launch: nothing is measured that would wait for itself,
-and what is launched afterwards is measured."""
+"""Programs whose streams wait for the host while they launch, alone and beside another thread that uses CUDA: nothing is measured that
+would wait for itself, and what is launched afterwards is measured."""
 
 LAUNCHES = 20
 
 
 def run(session):
     program = session.programs / "host_wait"
-    for wait in ("kernel", "function", "value", "graph"):
-        path = session.same_behaviour(wait, [program, wait, str(LAUNCHES)], f"waits_{wait}")
-        said = session.plain([program, wait, str(LAUNCHES)]).stdout
+    for wait, *more in (("kernel",), ("function",), ("value",), ("graph",), ("kernel", "beside"), ("function", "beside")):
+        command = [program, wait, str(LAUNCHES), *more]
+        wait = " ".join([wait, *more])
+        path = session.same_behaviour(wait, command, f"waits_{wait.replace(' ', '_')}")
+        said = session.plain(command).stdout
         session.check(f"{wait}: the host came in time", "waited for the host" in said, said)
         held = dict(session.rows(path, "SELECT k.name, count(*) FROM launch l JOIN kernel k ON k.id = l.kernel_id "
                                  "WHERE measured IS NOT NULL GROUP BY 1"))
