@@ -32,7 +32,7 @@ enum {
     MOST_THREADS = 16,
     ROUND = 12,
     SECONDS = 8,
-    AWAITED = 20
+    AWAITED = 20 /* one launch of every so many classes */
 };
 
 const char *client_program;

@@ -9,7 +9,7 @@
 
 #include "libtrace/cupti/base/task.h"
 
-/* Looks among these threads; the calling one is none of them. `wake` wakes it, and is false where that
+/* Looks among these threads, but for the calling one. `wake` wakes the thread, and returns false where that
  * failed. *place gets where it sleeps. Returns 0 if there is none, or several could be it. */
 uint32_t gmt_fetch_search(const uint32_t *tids, size_t count, bool (*wake)(const void *data),
                           const void *data, struct gmt_task_place *place);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's own thread, which fetches records of kernels from the device: every flush period, and whenever one is set.
+ * CUPTI's worker thread (here also: its own), which fetches records of kernels from the device: every flush period, and whenever one is set.
  *
  * A launch whose instructions are counted holds a lock of the driver and wants a mutex of CUPTI; while it fetches, that thread holds
  * the mutex and wants the lock (docs/cupti-notes.md). So it has to sleep while such a launch is made. cuptiActivityFlushAll is no

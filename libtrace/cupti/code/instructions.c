@@ -93,8 +93,8 @@ enum gmt_unmeasured gmt_instructions_begin(const struct gmt_launch_call *call, u
     if (thread == GMT_FETCH_THREAD_UNKNOWN) {
         atomic_store(&counting, false);
         gmt_spool_capability(CAPABILITY, GMT_CAP_MISSING, 0,
-                             "launches are counted only while CUPTI's own thread sleeps, and which "
-                             "one that is was not found",
+                             "launches are counted only while CUPTI's worker thread sleeps, and it "
+                             "was not found among the threads",
                              "");
     } else if (result != CUPTI_SUCCESS) {
         (void)refused(result, sass.failed);

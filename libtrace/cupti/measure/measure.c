@@ -22,8 +22,8 @@
 #include "libtrace/threads/mutex.h"
 
 /* For what is under way before a launch that is to be measured: it may wait for what this thread does next. */
-#define NOTABLE_NS UINT64_C(1000000)
 #define LONGEST_NS UINT64_C(1000000000)
+#define NOTABLE_NS UINT64_C(1000000) /* of preparing: shorter times get no row of own_time */
 
 static struct gmt_measuring *const m = &gmt_measuring;
 

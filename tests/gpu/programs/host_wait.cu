@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Something in a stream waits for a flag that the host sets after it has launched kernels in another stream:
-// host_wait kernel|function|value|graph N [beside]. With `beside` another thread has used CUDA, too. Whoever makes these launches wait for the stream makes the wait end
-// by its time limit, and the output says so.
+// host_wait kernel|function|value|graph N [beside]. With `beside` another thread has used CUDA, too. Whoever makes
+// these launches wait for the stream makes the wait end by its time limit, and the output says so.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
