@@ -154,7 +154,7 @@ static void settle_managed(void)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     enter();
     if (gmt_handover_try(gmt_managed_settle)) {
-        gmt_measure_charge(gmt_managed_take_cost_ns());
+        gmt_measure_charge(gmt_managed_take_cost_ns(), false);
         gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     }
     leave();

@@ -196,8 +196,8 @@ struct gmt_collector_ops {
     void (*own_work)(bool begins);
     /* A launch that `repeats` was true for was made once. */
     void (*not_repeated)(struct gmt_collector_class *cls, enum gmt_unmeasured why);
-    /* Time that copying took goes to the budget, ns. */
-    void (*charge)(uint64_t ns);
+    /* Time that copying took goes to the budget, ns. `in_vain`: for a launch that was then not repeated. */
+    void (*charge)(uint64_t ns, bool in_vain);
 };
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */

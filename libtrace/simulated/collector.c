@@ -187,9 +187,10 @@ static void not_repeated(struct gmt_collector_class *cls, enum gmt_unmeasured wh
     gmt_spool_loss("kernel not repeated", detail, 1);
 }
 
-static void charge(uint64_t ns)
+static void charge(uint64_t ns, bool in_vain)
 {
     (void)ns;
+    (void)in_vain;
 }
 
 static bool kernel_activity_on(void)

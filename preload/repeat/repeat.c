@@ -365,7 +365,8 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
             gmt_snapshot_release_later(snapshot);
         }
     }
-    gmt_collector->charge(copied_ns + kernel_ns); /* the program might not have waited for it */
+    gmt_collector->charge(copied_ns + kernel_ns,
+                          false); /* the program might not have waited for it */
     return repeat->group != GMT_GROUP_NONE ? GMT_MEASURABLE : why;
 }
 
@@ -386,7 +387,7 @@ static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_hoo
         why = after_first(repeat, call, &snapshot, kernel_ns);
         why = call->made ? why : GMT_UNMEASURED_ONCE_FAILED;
     }
-    gmt_collector->charge(copied_ns);
+    gmt_collector->charge(copied_ns, repeat->group == GMT_GROUP_NONE);
     return why;
 }
 

@@ -133,11 +133,12 @@ static bool repeated(unsigned number)
     const uint64_t copies_ns = 2 * MS; /* H200: 2 to 5 ms where a framework has some GiB */
     enum gmt_counter_group group = gmt_sampling_first_lacked(&sampling, cls);
     if (!repeats || gmt_sampling_repeats(&sampling, cls, 0, 0, clock_ns) == 0 ||
-        group == GMT_GROUP_NONE || !ready(cls, group)) {
+        group == GMT_GROUP_NONE || !ready(cls, group) ||
+        gmt_sampling_repeats(&sampling, cls, 0, copies_ns, clock_ns) == 0) {
         return false;
     }
     pass(copies_ns + kernel_ns[number]);
-    gmt_sampling_charge(&sampling, copies_ns + kernel_ns[number]);
+    bool in_vain = true;
     for (unsigned turn = 0; turn < 3; turn++) {
         bool more = gmt_sampling_repeats(&sampling, cls, kernel_ns[number], copies_ns, clock_ns) !=
                     0;
@@ -146,7 +147,9 @@ static bool repeated(unsigned number)
             break;
         }
         measure(number, group);
+        in_vain = false;
     }
+    gmt_sampling_charge_copies(&sampling, copies_ns + kernel_ns[number], in_vain);
     return true;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which launches are worth repeating: the first of a class, until it has both kinds of counters, within the budget. */
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/clock.h"
@@ -172,39 +173,72 @@ Test(sampling_repeats, what_is_never_measured_is_never_repeated)
     cr_expect_eq(repeats(0, 0), 0u);
 }
 
-/* As the first kernels of a framework: getting ready takes longer than they are worth. */
-Test(sampling_repeats, nobody_gets_ready_where_kernels_turn_out_to_be_short)
+/* The class gets ready, in 5 ms, and its first execution shows how long the kernel takes. True: it got ready. */
+static bool tried(unsigned number, uint64_t kernel_ns, bool *repeated)
 {
-    struct gmt_collector_class all[64] = {0};
-    begin(1000 * MS, false);
-    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
-    unsigned ready = 0;
-    for (unsigned i = 0; i < 64; i++) {
-        all[i].kernel_name = "kernel";
-        all[i].grid[0] = i + 1;
-        (void)gmt_sampling_want(&sampling, &all[i]);
-        uint64_t now_ns = gmt_clock_monotonic_ns();
-        if (gmt_sampling_repeats(&sampling, &all[i], 0, 0, now_ns) != 0) {
-            ready++;
-            atomic_store(&sampling.spent_ns, 600 * MS); /* what is not for once is not to be had */
-            cr_assert_eq(gmt_sampling_repeats(&sampling, &all[i], 2 * US, MS, now_ns), 0u);
-        }
+    static struct gmt_collector_class all[64];
+    struct gmt_collector_class *cls = &all[number];
+    uint64_t now_ns = gmt_clock_monotonic_ns();
+    cls->kernel_name = "kernel";
+    cls->grid[0] = number + 1;
+    (void)gmt_sampling_want(&sampling, cls);
+    *repeated = false;
+    if (gmt_sampling_repeats(&sampling, cls, 0, 0, now_ns) == 0) {
+        return false;
     }
-    cr_expect_eq(ready, 6, "%u got ready: five, and the last", ready);
+    *repeated = gmt_sampling_repeats(&sampling, cls, kernel_ns, MS, now_ns) != 0;
+    gmt_sampling_charge_copies(&sampling, 5 * MS, !*repeated);
+    return true;
 }
 
-Test(sampling_repeats, long_kernels_let_others_get_ready)
+/* As the first kernels of a framework: getting ready takes longer than they are worth. */
+Test(sampling_repeats, getting_ready_in_vain_takes_no_more_than_its_part)
 {
-    struct gmt_collector_class all[64] = {0};
+    bool repeated;
+    unsigned ready = 0;
+    begin(1000 * MS, false);
+    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
+    atomic_store(&sampling.spent_ns, 300 * MS);
+    for (unsigned i = 0; i < 64; i++) {
+        ready += tried(i, 2 * US, &repeated);
+        cr_assert_not(repeated);
+    }
+    cr_expect_eq(ready, 13, "%u got ready, in 62.5 ms and what the last one takes", ready);
+}
+
+Test(sampling_repeats, long_kernels_get_ready_however_many_short_ones_do)
+{
+    bool repeated;
     begin(1000 * MS, false);
     sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
     atomic_store(&sampling.spent_ns, 600 * MS);
-    for (unsigned i = 0; i < 40; i++) {
-        all[i].kernel_name = "kernel";
-        all[i].grid[0] = i + 1;
-        (void)gmt_sampling_want(&sampling, &all[i]);
-        uint64_t now_ns = gmt_clock_monotonic_ns();
-        cr_assert_neq(gmt_sampling_repeats(&sampling, &all[i], 0, 0, now_ns), 0u, "%u", i);
-        (void)gmt_sampling_repeats(&sampling, &all[i], i % 2 == 0 ? 500 * US : 2 * US, MS, now_ns);
+    for (unsigned i = 0; i < 24; i++) {
+        cr_assert(tried(i, i % 2 == 0 ? 500 * US : 2 * US, &repeated), "%u", i);
+        cr_expect_eq(repeated, i % 2 == 0, "%u", i);
     }
+}
+
+/* What is less than 1 % of the device time so far, or of what counting it takes, leaves the allowance to others. */
+Test(sampling_repeats, a_small_kernel_takes_what_is_left_over)
+{
+    static struct gmt_collector_class others[100];
+    begin(1000 * MS, false);
+    for (unsigned i = 0; i < 100; i++) { /* too many for one that launches each once */
+        others[i].kernel_name = "other";
+        others[i].grid[0] = i + 1;
+        (void)gmt_sampling_want(&sampling, &others[i]);
+    }
+    (void)gmt_sampling_want(&sampling, &kernel);
+    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS; /* of all others no time is known: 1 us each */
+    cr_expect_neq(repeats(US / 2, 0), 0u);
+    gmt_sampling_charge(&sampling, 125 * MS);
+    cr_expect_eq(repeats(US / 2, 0), 0u, "it is less than 1 %% of the device time");
+    cr_expect_neq(repeats(2 * US, 0), 0u);
+    gmt_sampling_charge(&sampling, 125 * MS);
+    cr_expect_eq(repeats(2 * US, 0), 0u, "it is less than 1 %% of what counting it takes");
+    cr_expect_neq(repeats(60 * US, 0), 0u);
+    gmt_sampling_charge(&sampling, 250 * MS);
+    cr_expect_eq(repeats(60 * US, 0), 0u, "half is for what is launched again");
+    sampling.share = INFINITY;
+    cr_expect_neq(repeats(US / 2, 0), 0u, "a larger budget is what it takes");
 }

@@ -422,9 +422,9 @@ uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns
     return gmt_sampling_repeats(&m->sampling, cls, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
 }
 
-void gmt_measure_charge(uint64_t ns)
+void gmt_measure_charge(uint64_t ns, bool in_vain)
 {
-    gmt_sampling_charge(&m->sampling, ns);
+    gmt_sampling_charge_copies(&m->sampling, ns, in_vain);
 }
 
 bool gmt_measure_is_busy(void)

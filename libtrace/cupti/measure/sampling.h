@@ -68,10 +68,10 @@ struct gmt_sampling {
     uint64_t start_allowance_ns;
     const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
-    _Atomic unsigned once_count;               /* of the classes: launched once so far */
-    _Atomic unsigned vain_ones, repeated_ones; /* that got ready to be repeated: in vain, or not */
-    double total_ns;                           /* device time of all classes, about, ... */
-    uint64_t total_at_ns;                      /* ... at that time */
+    _Atomic unsigned once_count; /* of the classes: launched once so far */
+    _Atomic uint64_t vain_ns;    /* that went into getting ready to repeat what was not repeated */
+    double total_ns;             /* device time of all classes, about, ... */
+    uint64_t total_at_ns;        /* ... at that time */
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
@@ -179,6 +179,9 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
 
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
+
+/* Charge time of getting ready to repeat a launch; `in_vain`: it was then made once. */
+void gmt_sampling_charge_copies(struct gmt_sampling *s, uint64_t ns, bool in_vain);
 
 /* Charge time to the budget, and learn from it what such a thing costs. `first` of the process: that is not charged;
  * `typical` is one of a context and a group that had one before. */
