@@ -72,9 +72,10 @@ struct gmt_collector_class {
     struct gmt_device_time *_Atomic device_time; /* set by the collector, NULL: none */
     struct gmt_collector_class *next;            /* the collector's list of known classes */
     _Atomic uint64_t cost_ns[GMT_GROUPS];        /* what measuring a launch cost last */
-    _Atomic uint64_t range_ns; /* a hardware range, when the device was idle; 0 = none yet */
-    _Atomic uint64_t retry_ns; /* the budget forbids measuring it until then */
-    _Atomic uint64_t launches; /* seen so far */
+    _Atomic uint64_t range_ns;    /* a hardware range, when the device was idle; 0 = none yet */
+    _Atomic uint64_t executed_ns; /* the first execution of a repeated launch, about; 0 = none */
+    _Atomic uint64_t retry_ns;    /* the budget forbids measuring it until then */
+    _Atomic uint64_t launches;    /* seen so far */
     _Atomic uint32_t measured[GMT_GROUPS]; /* launches, by enum gmt_counter_group */
     _Atomic uint32_t listed;               /* 1: in the list of classes */
     _Atomic uint32_t complete;             /* 1: nothing is to be measured any more */

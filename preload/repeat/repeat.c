@@ -365,8 +365,8 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
             gmt_snapshot_release_later(snapshot);
         }
     }
-    gmt_collector->charge(copied_ns + kernel_ns,
-                          false); /* the program might not have waited for it */
+    /* The program might not have waited for the kernel. */
+    gmt_collector->charge(copied_ns + (repeat->group != GMT_GROUP_NONE ? kernel_ns : 0), false);
     return repeat->group != GMT_GROUP_NONE ? GMT_MEASURABLE : why;
 }
 

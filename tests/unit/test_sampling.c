@@ -390,13 +390,17 @@ Test(sampling, classes_with_less_time_at_stake_leave_room_for_one_that_waits)
     session = GMT_GROUP_HARDWARE;
     cr_assert_eq(launch(&classes[0], 40 * MS, 21 * MS), GMT_GROUP_HARDWARE);
     cr_assert_eq(launch(&classes[1], 40 * MS, MS), GMT_GROUP_HARDWARE);
+    record(0);
+    record(1);
+    const uint32_t launches = 63 * GMT_SAMPLING_LOOK_EVERY; /* 10 ms in all */
+    classes[1].launches = launches;
     gmt_sampling_charge(&sampling, 578 * MS); /* 400 ms are left, it needs 640 */
     cr_expect_eq(launch(&classes[0], 40 * MS, MS), GMT_GROUP_NONE);
-    cr_expect_eq(launch(&classes[1], 40 * MS, MS), GMT_GROUP_NONE, "it takes a thousandth");
+    cr_expect_eq(launch(&classes[1], 40 * MS, MS), GMT_GROUP_NONE, "it takes half as much");
     sampling.began_ns -= 600 * MS;
     classes[0].retry_ns = classes[1].retry_ns = 1;
     cr_expect_eq(launch(&classes[0], 40 * MS, 300 * MS), GMT_GROUP_PATCHED);
-    sampling.began_ns -= 1500 * MS; /* half of what may be spent is left again */
+    classes[1].launches = launches;
     cr_expect_eq(launch(&classes[1], 40 * MS, MS), GMT_GROUP_SASS);
 }
 

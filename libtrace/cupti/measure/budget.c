@@ -31,8 +31,11 @@ static const struct {
  * are. In their first step nearly all classes look as if they were launched once. */
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
-#define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
-#define VAIN_PART 16u /* of what measuring may take: what may go into getting ready in vain */
+#define MOST_ONCE 64u    /* classes of a program that is taken for one that launches each once */
+#define MOST_RESERVED 2u /* times the start allowance, of which half is reserved */
+#define MOST_VAIN_NS \
+    UINT64_C(10000000) /* of one that got ready in vain: others' work was waited for beyond */
+#define VAIN_PART 16u  /* of what measuring may take: what may go into getting ready in vain */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -139,18 +142,20 @@ static bool is_forbidden(const struct gmt_collector_class *cls)
              why == GMT_UNMEASURED_SHARED || why == GMT_UNMEASURED_SHARED_UNKNOWN));
 }
 
-/* Device time of all classes that may be measured, about. */
+/* Device time of all classes that may be measured, about. Any thread may ask. */
 static double total_ns(struct gmt_sampling *s, uint64_t now_ns)
 {
-    if (s->total_ns == 0 || now_ns > s->total_at_ns + TOTAL_REFRESH_NS) {
-        s->total_ns = 0;
-        s->total_at_ns = now_ns;
+    if (atomic_load(&s->total_ns) == 0 ||
+        now_ns > atomic_load(&s->total_at_ns) + TOTAL_REFRESH_NS) {
+        double sum_ns = 0;
+        atomic_store(&s->total_at_ns, now_ns);
         for (const struct gmt_collector_class *other = atomic_load(&s->classes); other != NULL;
              other = other->next) {
-            s->total_ns += is_forbidden(other) ? 0 : at_stake_ns(s, other);
+            sum_ns += is_forbidden(other) ? 0 : at_stake_ns(s, other);
         }
+        atomic_store(&s->total_ns, (uint64_t)sum_ns);
     }
-    return s->total_ns;
+    return (double)atomic_load(&s->total_ns);
 }
 
 /* Has the class taken at least 1 % of it? */
@@ -179,14 +184,15 @@ static bool is_probably_launched_once(const struct gmt_sampling *s,
            (kernel_ns == 0 || is_worth_repeating(s, kernel_ns));
 }
 
-/* Counting a launch is expensive. Half of what may be spent is reserved for counting significant classes, which show only as they are
- * launched again, and classes that probably are launched once. Half of that is not for hardware counters either, although these
- * show how long a kernel runs. Where it was a quarter of the start allowance, 30 % of the device time of loops behind XLA's
- * autotuning were complete in place of 55 % (unit.sampling_families). */
+/* Counting a launch is expensive, and which classes are significant shows only as they are launched again. Half of what may be
+ * spent is reserved for counting these, and those that probably are launched once, up to the start allowance: what has been left over in
+ * a long run is for all. Three quarters of that are not for hardware counters of the others either, although these show how
+ * long a kernel runs. */
 static uint64_t reserve_ns(const struct gmt_sampling *s, uint64_t allowed_ns)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
-    return times ? allowed_ns / 2 : 0;
+    uint64_t most_ns = MOST_RESERVED * s->start_allowance_ns;
+    return times ? (allowed_ns < most_ns ? allowed_ns : most_ns) / 2 : 0;
 }
 
 /* What of the reserve is not for this launch. One that was let in to be repeated is counted, too. */
@@ -198,7 +204,7 @@ static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_c
         (counts && is_probably_launched_once(s, cls, 0))) {
         return 0;
     }
-    return reserve_ns(s, allowed_ns) / (counts ? 1 : 2);
+    return reserve_ns(s, allowed_ns) / 4 * (counts ? 4 : 3);
 }
 
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
@@ -216,7 +222,8 @@ static void wait_for_budget(struct gmt_sampling *s, struct gmt_collector_class *
 {
     bool other = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
-    if ((double)short_ns > s->share * elapsed_ns ||
+    /* A range alone may have been of a processor that did something else: 35 ms of a kernel of 8 us, which kept all others out. */
+    if (!gmt_sampling_knows_time(cls) || (double)short_ns > s->share * elapsed_ns ||
         (other && at_stake_ns(s, s->waits.cls) >= at_stake_ns(s, cls))) {
         return;
     }
@@ -260,8 +267,9 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         return false;
     }
     double wait_ns = (double)LONGEST_WAIT_NS;
-    if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
-        wait_ns = (double)(needed_ns - allowed_ns) / s->share;
+    double share = reserved != 0 ? s->share / 2 : s->share; /* the reserve grows, too */
+    if (share > 1e-6 && (double)(needed_ns - allowed_ns) / share < wait_ns) {
+        wait_ns = (double)(needed_ns - allowed_ns) / share;
     }
     if (needed_ns - reserved <= allowed_ns && wait_ns > (double)TOTAL_REFRESH_NS) {
         wait_ns = (double)TOTAL_REFRESH_NS; /* it may be significant by then */
@@ -283,32 +291,37 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
            (session ? s->session_cost_ns : 0);
 }
 
-/* Getting ready takes some ms, and shows whether the launch can be repeated, and is: the kernel may be too short. Where much has
- * been spent so, it is not done for the next ones either. */
+/* Getting ready takes some ms. Only then is it known whether the launch can be repeated, and whether its kernel is long enough. Where
+ * much has been spent so in vain, beside what was not in vain, nobody gets ready. */
 static bool is_in_vain(const struct gmt_sampling *s, uint64_t now_ns)
 {
-    return atomic_load(&s->vain_ns) > gmt_sampling_allowance_ns(s, now_ns) / VAIN_PART;
+    return atomic_load(&s->vain_ns) >
+           atomic_load(&s->ready_ns) / 4 + gmt_sampling_allowance_ns(s, now_ns) / VAIN_PART;
 }
 
-/* What is not for a first launch of `kernel_ns`. Half of the allowance is for what shows that it is launched again; three
- * quarters, where the kernel takes less than 1 % of what counting it does; seven eighths, where it takes less than 1 % of the device
- * time so far: some 9 ms went into each of 50 kernels of 1 us there, before a framework began with its work. */
+/* What is not for a first launch of `kernel_ns`: five eighths of what may be spent, for what shows that it is launched again. Seven
+ * eighths, where the kernel takes less than 1 % of what counting it does, or of the device time so far. */
 static uint64_t kept_from_first_ns(struct gmt_sampling *s, uint64_t kernel_ns, uint64_t allowed_ns,
                                    uint64_t now_ns)
 {
-    if (kernel_ns != 0 && (double)kernel_ns < LEAST_SHARE * total_ns(s, now_ns)) {
-        return allowed_ns / 8 * 7;
-    }
-    return allowed_ns / 4 * (kernel_ns == 0 || is_worth_repeating(s, kernel_ns) ? 2 : 3);
+    bool worth = kernel_ns == 0 || (is_worth_repeating(s, kernel_ns) &&
+                                    (double)kernel_ns >= LEAST_SHARE * total_ns(s, now_ns));
+    return reserve_ns(s, allowed_ns) / 4 * (worth ? 5 : 7);
 }
 
 uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class *cls,
                               uint64_t kernel_ns, uint64_t copies_ns, uint64_t now_ns)
 {
+    if (kernel_ns != 0) {
+        atomic_store_explicit(&cls->executed_ns, kernel_ns, memory_order_relaxed);
+    }
     enum gmt_counter_group group = gmt_sampling_first_lacked(s, cls);
     bool first = atomic_load_explicit(&cls->launches, memory_order_relaxed) <= 1;
-    if (group == GMT_GROUP_NONE || ((!first || s->only_counts) && !s->repeat_always) ||
-        (kernel_ns == 0 && !s->repeat_always && is_in_vain(s, now_ns))) {
+    if (group == GMT_GROUP_NONE || ((!first || s->only_counts) && !s->repeat_always)) {
+        return 0;
+    }
+    if (kernel_ns == 0 && !s->repeat_always && is_in_vain(s, now_ns)) {
+        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
         return 0;
     }
     uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);
@@ -333,7 +346,11 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
 void gmt_sampling_charge_copies(struct gmt_sampling *s, uint64_t ns, bool in_vain)
 {
     gmt_sampling_charge(s, ns);
-    atomic_fetch_add(&s->vain_ns, in_vain ? ns : 0);
+    if (in_vain) {
+        atomic_fetch_add(&s->vain_ns, ns < MOST_VAIN_NS ? ns : MOST_VAIN_NS);
+    } else {
+        atomic_fetch_add(&s->ready_ns, ns);
+    }
 }
 
 void gmt_sampling_charge_session(struct gmt_sampling *s, uint64_t ns, bool first, bool typical)

@@ -6,7 +6,7 @@
 
 #include "libtrace/cupti/base/device_time.h"
 
-#define RANGE_NOISE_NS UINT64_C(500000) /* between ranges of one short kernel */
+#define RANGE_NOISE_NS UINT64_C(500000) /* between ranges of one short kernel, at least */
 
 /* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
  * kernel at first, so the difference is computed anew each time. */
@@ -18,20 +18,36 @@ static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_colle
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
+/* By its first execution, where its launch was repeated: as a range, that takes longer where the processor does something
+ * else, and the shorter of the two is nearer. 0: nothing is known. */
+static uint64_t by_both_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
+{
+    uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);
+    uint64_t range_ns = by_range_ns(s, cls);
+    return executed_ns != 0 && (range_ns == 0 || executed_ns < range_ns) ? executed_ns : range_ns;
+}
+
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t recorded_ns = gmt_device_time_mean_ns(atomic_load(&cls->device_time));
-    return recorded_ns != 0 ? recorded_ns : by_range_ns(s, cls);
+    return recorded_ns != 0 ? recorded_ns : by_both_ns(s, cls);
+}
+
+bool gmt_sampling_knows_time(const struct gmt_collector_class *cls)
+{
+    return gmt_device_time_mean_ns(atomic_load(&cls->device_time)) != 0 ||
+           atomic_load_explicit(&cls->executed_ns, memory_order_relaxed) != 0;
 }
 
 uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
                                       const struct gmt_collector_class *cls)
 {
-    uint64_t recorded_ns = gmt_device_time_mean_ns(atomic_load(&cls->device_time));
-    uint64_t range_ns = by_range_ns(s, cls);
-    return recorded_ns != 0            ? recorded_ns
-           : range_ns > RANGE_NOISE_NS ? range_ns - RANGE_NOISE_NS
-                                       : 0;
+    uint64_t range_ns = by_range_ns(s, cls), noise_ns = atomic_load(&s->noise_ns);
+    if (gmt_sampling_knows_time(cls)) {
+        return gmt_sampling_kernel_ns(s, cls);
+    }
+    noise_ns = noise_ns > RANGE_NOISE_NS ? noise_ns : RANGE_NOISE_NS;
+    return range_ns > noise_ns ? range_ns - noise_ns : 0;
 }
 
 /* One execution of each class that runs long and is not counted yet. */
@@ -40,7 +56,7 @@ static uint64_t long_ones_ns(const struct gmt_sampling *s)
     uint64_t sum_ns = 0;
     for (const struct gmt_collector_class *cls = atomic_load(&s->classes); cls != NULL;
          cls = cls->next) {
-        uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+        uint64_t kernel_ns = gmt_sampling_least_kernel_ns(s, cls);
         bool is_counted = gmt_sampling_count(cls, GMT_GROUP_PATCHED) != 0 ||
                           gmt_sampling_count(cls, GMT_GROUP_SASS) != 0;
         sum_ns += kernel_ns > GMT_SAMPLING_LONG_NS && !is_counted ? kernel_ns : 0;
@@ -54,6 +70,10 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
         atomic_store(&s->least_range_ns, ns);
     }
     atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
+    uint64_t by_range = by_range_ns(s, cls), shorter_ns = gmt_sampling_kernel_ns(s, cls);
+    if (by_range > shorter_ns && by_range - shorter_ns > atomic_load(&s->noise_ns)) {
+        atomic_store(&s->noise_ns, by_range - shorter_ns); /* as seen of a kernel that is known */
+    }
     atomic_store_explicit(&s->long_ns, long_ones_ns(s), memory_order_relaxed);
 }
 
@@ -63,7 +83,7 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
  */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
-    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
+    uint64_t kernel_ns = gmt_sampling_least_kernel_ns(s, cls);
     uint64_t long_ns = atomic_load_explicit(&s->long_ns, memory_order_relaxed);
     uint64_t more = GMT_SAMPLING_SASS_TIMES - GMT_SAMPLING_PATCHED_TIMES;
     bool runs = atomic_load_explicit(&s->phase, memory_order_relaxed) == GMT_GROUP_PATCHED;

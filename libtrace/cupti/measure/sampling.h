@@ -17,9 +17,9 @@
  *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
  * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
- * of the group, and where one of them has to wait for its turn, those with less time at stake leave it room.
+ * of the group, up to half of all for those with 1 % of the device's time, and where one of them has to wait for its turn, those with less time at stake leave it room.
  *
- * gmt_sampling_want may be called by any thread; everything else by whoever holds the collector's
+ * gmt_sampling_want and gmt_sampling_repeats may be called by any thread; everything else by whoever holds the collector's
  * lock. Times are CLOCK_MONOTONIC ns.
  */
 #ifndef GMT_CUPTI_MEASURE_SAMPLING_H
@@ -69,9 +69,9 @@ struct gmt_sampling {
     const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
     _Atomic unsigned once_count; /* of the classes: launched once so far */
-    _Atomic uint64_t vain_ns;    /* that went into getting ready to repeat what was not repeated */
-    double total_ns;             /* device time of all classes, about, ... */
-    uint64_t total_at_ns;        /* ... at that time */
+    _Atomic uint64_t vain_ns,
+        ready_ns; /* that went into getting ready to repeat launches: of those that were not, and were */
+    _Atomic uint64_t total_ns, total_at_ns; /* device time of all classes, about, at that time */
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
@@ -80,6 +80,7 @@ struct gmt_sampling {
     _Atomic uint64_t change_ns; /* ... and of one for another group, on average              */
     _Atomic uint64_t long_ns; /* of classes that run long and are not counted, one execution each */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
+    _Atomic uint64_t noise_ns; /* by which a range was longer than that and its kernel, at most */
     struct gmt_collector_class *_Atomic classes;
     struct { /* the class that waits for the budget, NULL = none */
         struct gmt_collector_class *cls;
@@ -180,7 +181,7 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
 
-/* Charge time of getting ready to repeat a launch; `in_vain`: it was then made once. */
+/* Charge time of getting ready to repeat a launch; `in_vain`: it was then made once. Much of that ends it. */
 void gmt_sampling_charge_copies(struct gmt_sampling *s, uint64_t ns, bool in_vain);
 
 /* Charge time to the budget, and learn from it what such a thing costs. `first` of the process: that is not charged;
@@ -196,12 +197,16 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
 /* Is it cheaper to count `cls` by the range profiler, by what changes of the session have taken so far? */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls);
 
-/* What a launch takes by itself, about; 0 = not known. By the records of the device, else by a measured range. */
+/* What a launch takes by itself, about; 0 = not known. By the records of the device, else by the first execution of one that was
+ * repeated, or a measured range. */
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s,
                                 const struct gmt_collector_class *cls);
-/* ... and what it takes at least: ranges of one kernel of microseconds lie up to 0.5 ms apart (docs/cupti-notes.md). */
+/* ... and what it takes at least: ranges of one kernel of microseconds lie up to 0.5 ms apart, and more on a busy machine
+ * (docs/cupti-notes.md). */
 uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
                                       const struct gmt_collector_class *cls);
+/* Is that known by more than a range? */
+bool gmt_sampling_knows_time(const struct gmt_collector_class *cls);
 
 /* One launch was measured and kept, or has to be thrown away, for that reason. */
 void gmt_sampling_measured(struct gmt_sampling *s, struct gmt_collector_class *cls,
