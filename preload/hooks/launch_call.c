@@ -46,7 +46,9 @@ static void add_words(struct gmt_hooked_launch *launch, uint16_t parameter, cons
     for (uint32_t at = first; at + 8 <= count; at += 8) {
         uint64_t word;
         memcpy(&word, bytes + at, sizeof(word));
-        add_word(launch, parameter, at, word);
+        if (gmt_allocmap_may_hold(word)) {
+            add_word(launch, parameter, at, word);
+        }
     }
 }
 

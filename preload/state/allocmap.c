@@ -2,36 +2,46 @@
 /* Live allocations: a tree in the order of addresses, under a sequence lock. */
 #include "preload/state/allocmap.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stddef.h>
 
 #include "libtrace/record/spool.h"
 #include "libtrace/threads/mutex.h"
+#include "preload/session/table.h"
 #include "preload/state/alloctree.h"
 
-#define CACHE_ENTRIES 8u
+#define CACHE_SLOTS 512u
+#define GRANULE_BITS 21u /* 2 MiB: what the allocators of frameworks take, and align to, at least */
 #define UNREADABLE (UINT64_C(1) << 63) /* of a tag; the rest is context << 40 | id << 8 | kind */
 #define SHARED (UINT64_C(1) << 62)
 #define SPINS 1000u /* looks at a map that is being changed before waiting for it to be done */
+
+struct gmt_allocmap_bounds gmt_allocmap_bounds = {.lowest = UINT64_MAX};
 
 static struct {
     struct gmt_mutex mutex;
     _Atomic uint64_t seq; /* odd while being changed */
     _Atomic uint32_t last_id;
-    _Atomic uint64_t lowest, highest; /* bounds of all addresses ever known: a cheap first test */
+    _Atomic bool overlap; /* two of them did once: which one has an address depends on it */
     _Atomic size_t host_visible;
     /* No allocation of this context lies at that address or above. */
     uint16_t swept_context;
     uint64_t swept_from;
-} map = {.mutex = GMT_MUTEX(ALLOCATIONS), .lowest = UINT64_MAX, .swept_from = UINT64_MAX};
+} map = {.mutex = GMT_MUTEX(ALLOCATIONS), .swept_from = UINT64_MAX};
 
-/* Programs use the same few pointers again and again. Valid while `seq` does not change. Few entries: a
- * library that is opened late finds room for some 700 bytes of thread-local storage (static programs). */
-static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
-    volatile uint64_t address;
-    uint64_t seq;
-    struct gmt_alloctree_entry found;
-} cache[CACHE_ENTRIES];
+/*
+ * What was found, for all threads: a launch gives its kernel several pointers into few allocations, and between two
+ * launches the program's own work evicts the nodes of the tree. One line of the processor's cache each. Big allocations are found by
+ * the 2 MiB that an address is in, others by the address. As in alloctree.c there are no fences. Not used once allocations overlap:
+ * the tree finds the one that begins last before an address.
+ */
+struct slot {
+    _Alignas(64) _Atomic uint64_t version; /* odd while it is filled */
+    _Atomic uint64_t seq;                  /* of the map, for which it holds */
+    _Atomic uint64_t base, bytes, tag;
+};
+static gmt_table_pointer cache;
 
 /* This thread has the mutex, or is about to: a signal handler of its must not wait for it. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) volatile bool inside;
@@ -97,12 +107,27 @@ static void end_change(void)
 static void widen_bounds(const struct gmt_allocation *allocation)
 {
     uint64_t end = allocation->base + allocation->bytes;
-    if (allocation->base < atomic_load_explicit(&map.lowest, memory_order_relaxed)) {
-        atomic_store_explicit(&map.lowest, allocation->base, memory_order_relaxed);
+    if (allocation->base <
+        atomic_load_explicit(&gmt_allocmap_bounds.lowest, memory_order_relaxed)) {
+        atomic_store_explicit(&gmt_allocmap_bounds.lowest, allocation->base, memory_order_relaxed);
     }
-    if (end > atomic_load_explicit(&map.highest, memory_order_relaxed)) {
-        atomic_store_explicit(&map.highest, end, memory_order_relaxed);
+    if (end > atomic_load_explicit(&gmt_allocmap_bounds.highest, memory_order_relaxed)) {
+        atomic_store_explicit(&gmt_allocmap_bounds.highest, end, memory_order_relaxed);
     }
+}
+
+/* Arrays have handles in the host's heap, which may be page-locked, and a free may be missed. The caller has the lock. */
+static bool overlaps(const struct gmt_alloctree_entry *entry)
+{
+    struct gmt_alloctree_cursor place;
+    struct gmt_alloctree_entry other;
+    bool last = gmt_alloctree_seek(entry->base + (entry->bytes != 0 ? entry->bytes - 1 : 0),
+                                   &place);
+    if (!last) {
+        return false;
+    }
+    gmt_alloctree_get(&place, &other);
+    return other.base >= entry->base || entry->base - other.base < other.bytes;
 }
 
 static bool insert(const struct gmt_allocation *allocation)
@@ -113,6 +138,10 @@ static bool insert(const struct gmt_allocation *allocation)
     }
     bool room = gmt_alloctree_reserve();
     if (room) {
+        (void)gmt_table_need(&cache, CACHE_SLOTS * sizeof(struct slot));
+        if (overlaps(&entry)) {
+            atomic_store_explicit(&map.overlap, true, memory_order_relaxed);
+        }
         begin_change();
         gmt_alloctree_insert(&entry);
         widen_bounds(allocation);
@@ -347,38 +376,63 @@ static bool search(uint64_t address, struct gmt_allocation *found, uint64_t *seq
     return true;
 }
 
-/* A signal handler may fill the slot anew at any moment. */
-static bool cached(unsigned slot, uint64_t address, struct gmt_allocation *found)
+static struct slot *slot_of(uint64_t key)
 {
-    if (cache[slot].address != address ||
-        cache[slot].seq != atomic_load_explicit(&map.seq, memory_order_acquire)) {
-        return false;
+    struct slot *slots = gmt_table(&cache);
+    return slots != NULL ? &slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 55] : NULL;
+}
+static_assert(CACHE_SLOTS == 1u << (64 - 55), "the number of a slot has nine bits");
+
+/* Does it hold the allocation that has `address`? */
+static bool is_in(const struct slot *slot, uint64_t address, uint64_t seq,
+                  struct gmt_alloctree_entry *entry)
+{
+    uint64_t version = atomic_load_explicit(&slot->version, memory_order_acquire);
+    uint64_t of_seq = atomic_load_explicit(&slot->seq, memory_order_acquire);
+    entry->base = atomic_load_explicit(&slot->base, memory_order_acquire);
+    entry->bytes = atomic_load_explicit(&slot->bytes, memory_order_acquire);
+    entry->tag = atomic_load_explicit(&slot->tag, memory_order_acquire);
+    return address - entry->base < entry->bytes && of_seq == seq && (version & 1) == 0 &&
+           atomic_load_explicit(&slot->version, memory_order_relaxed) == version;
+}
+
+/* Whoever fills it already goes on. That may be what a signal handler interrupted. */
+static void fill(struct slot *slot, uint64_t seq, const struct gmt_alloctree_entry *entry)
+{
+    uint64_t version = atomic_load_explicit(&slot->version, memory_order_relaxed);
+    if ((version & 1) != 0 ||
+        !atomic_compare_exchange_strong(&slot->version, &version, version + 1)) {
+        return;
     }
-    *found = allocation_of(&cache[slot].found);
-    atomic_signal_fence(memory_order_seq_cst);
-    return cache[slot].address == address;
+    atomic_store_explicit(&slot->seq, seq, memory_order_release);
+    atomic_store_explicit(&slot->base, entry->base, memory_order_release);
+    atomic_store_explicit(&slot->bytes, entry->bytes, memory_order_release);
+    atomic_store_explicit(&slot->tag, entry->tag, memory_order_release);
+    atomic_store_explicit(&slot->version, version + 2, memory_order_release);
 }
 
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
 {
-    if (address < atomic_load_explicit(&map.lowest, memory_order_relaxed) ||
-        address >= atomic_load_explicit(&map.highest, memory_order_relaxed)) {
+    if (!gmt_allocmap_may_hold(address)) {
         return false;
     }
-    unsigned slot = (unsigned)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 61) % CACHE_ENTRIES;
-    if (cached(slot, address, found)) {
-        return found->id != 0;
+    struct slot *of_granule = slot_of(address >> GRANULE_BITS), *of_address = slot_of(address);
+    uint64_t seq = atomic_load_explicit(&map.seq, memory_order_acquire);
+    struct gmt_alloctree_entry entry;
+    bool caches = of_granule != NULL && of_address != NULL &&
+                  !atomic_load_explicit(&map.overlap, memory_order_relaxed);
+    if (caches &&
+        (is_in(of_granule, address, seq, &entry) || is_in(of_address, address, seq, &entry))) {
+        *found = allocation_of(&entry);
+        return true;
     }
-    uint64_t seq;
     if (!search(address, found, &seq)) {
         return false;
     }
-    cache[slot].address = 0;
-    atomic_signal_fence(memory_order_seq_cst);
-    cache[slot].found = entry_of(found);
-    cache[slot].seq = seq;
-    atomic_signal_fence(memory_order_seq_cst);
-    cache[slot].address = address;
+    if (found->id != 0 && caches) {
+        entry = entry_of(found);
+        fill(found->bytes >> GRANULE_BITS != 0 ? of_granule : of_address, seq, &entry);
+    }
     return found->id != 0;
 }
 
@@ -412,8 +466,14 @@ void gmt_allocmap_reset(void)
     gmt_mutex_renew(&map.mutex);
     inside = false;
     gmt_alloctree_clear();
+    struct slot *slots = gmt_table(&cache);
+    for (unsigned i = 0; slots != NULL && i < CACHE_SLOTS; i++) {
+        /* Another thread may have been filling it. */
+        atomic_store(&slots[i].version, (atomic_load(&slots[i].version) | 1) + 1);
+    }
     map.swept_from = UINT64_MAX;
     atomic_store(&map.seq, (atomic_load(&map.seq) | 1) + 1);
     atomic_store(&map.last_id, 0);
+    atomic_store(&map.overlap, false);
     atomic_store(&map.host_visible, 0);
 }

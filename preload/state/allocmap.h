@@ -6,6 +6,7 @@
 #ifndef GMT_PRELOAD_STATE_ALLOCMAP_H
 #define GMT_PRELOAD_STATE_ALLOCMAP_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -46,6 +47,18 @@ bool gmt_allocmap_take_from(uint16_t context, struct gmt_allocation *removed);
 /* Forget one allocation of that kind that lies inside [start, start + bytes); false: none is left. */
 bool gmt_allocmap_take_within(uint64_t start, uint64_t bytes, enum gmt_alloc_kind kind,
                               struct gmt_allocation *removed);
+
+/* Of all addresses that were ever known. */
+extern struct gmt_allocmap_bounds {
+    _Atomic uint64_t lowest, highest;
+} gmt_allocmap_bounds;
+
+/* False: no allocation holds `address`. Most words that a kernel is given end here. */
+static inline bool gmt_allocmap_may_hold(uint64_t address)
+{
+    return address < atomic_load_explicit(&gmt_allocmap_bounds.highest, memory_order_relaxed) &&
+           address >= atomic_load_explicit(&gmt_allocmap_bounds.lowest, memory_order_relaxed);
+}
 
 /* The allocation that holds `address`; false if none does. */
 bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found);

@@ -12,13 +12,16 @@
 
 #include "preload/state/allocmap.h"
 
-enum { WRITERS = 3, READERS = 3, PLACES = 6000, ROUNDS = 20000 };
+enum { WRITERS = 3, READERS = 3, PLACES = 6000, ROUNDS = 20000, QUIET_ROUNDS = 40, CROWD = 16 };
 #define START UINT64_C(0x7f0000000000)
-#define SPACING UINT64_C(0x10000)
+#define SPACING UINT64_C(0x400000)
+#define BIG_BYTES UINT64_C(0x300000)
 
 static _Atomic int failures, writers_done;
 static _Atomic uint64_t looks, hits;
 static uint32_t stays_id[PLACES];
+static uint64_t crowd[CROWD];
+static unsigned crowd_count;
 
 static uint64_t base_of(uint64_t place)
 {
@@ -27,7 +30,7 @@ static uint64_t base_of(uint64_t place)
 
 static uint64_t bytes_of(uint64_t place)
 {
-    return 512 + place * 8;
+    return place % 10 == 3 ? BIG_BYTES : 512 + place * 8;
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -49,9 +52,14 @@ static void *come_and_go(void *argument)
     static bool there[PLACES];
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t place = next_random(&state) % (PLACES / 6) * 6 + 1 + writer;
+        static uint32_t id[PLACES];
         struct gmt_allocation gone;
+        bool known = gmt_allocmap_find(base_of(place), &gone);
+        if (known != there[place] || (known && gone.id != id[place])) {
+            fail("what a thread changed itself is not as it left it", place);
+        }
         if (!there[place]) {
-            (void)gmt_allocmap_insert(base_of(place), bytes_of(place), GMT_ALLOC_DEVICE, 1);
+            id[place] = gmt_allocmap_insert(base_of(place), bytes_of(place), GMT_ALLOC_DEVICE, 1);
         } else if (!gmt_allocmap_remove(base_of(place), &gone) || gone.bytes != bytes_of(place)) {
             fail("an allocation was not found to be removed", place);
         }
@@ -88,11 +96,38 @@ static void *look(void *argument)
     for (uint64_t place = 0; place < PLACES; place++) {
         check(place);
     }
+    /* Nothing changes any more, and all of these want one slot of what was found. */
+    for (uint64_t i = 0; crowd_count != 0 && i < QUIET_ROUNDS * PLACES; i++) {
+        check(crowd[next_random(&state) % crowd_count]);
+    }
     return NULL;
+}
+
+/* Places that stay and are small, of the slot that most of them are kept in: as slot_of in allocmap.c. */
+static void find_crowd(void)
+{
+    static unsigned counts[512];
+    unsigned most = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint64_t place = 0; place < PLACES; place++) {
+            uint64_t last = base_of(place) + bytes_of(place) - 1;
+            unsigned slot = (unsigned)((last * UINT64_C(0x9e3779b97f4a7c15)) >> 55);
+            if ((place % 6 != 0 && place % 6 != 5) || bytes_of(place) == BIG_BYTES) {
+                continue;
+            }
+            if (pass == 0) {
+                counts[slot]++;
+                most = counts[slot] > counts[most] ? slot : most;
+            } else if (slot == most && crowd_count < CROWD) {
+                crowd[crowd_count++] = place;
+            }
+        }
+    }
 }
 
 int main(void)
 {
+    find_crowd();
     pthread_t threads[WRITERS + READERS];
     for (uint64_t place = 0; place < PLACES; place++) {
         if (place % 6 == 0 || place % 6 == 5) {

@@ -58,6 +58,58 @@ Test(allocmap, agrees_with_a_plain_list_under_random_changes)
     }
 }
 
+/* Some of several MiB, beside small ones: what was found is kept by its 2 MiB, or by its address. */
+Test(allocmap, finds_again_what_it_found_until_that_changes)
+{
+    srand(2);
+    for (int step = 0; step < 3000; step++) {
+        uint64_t base = UINT64_C(0x7f0000000000) + (uint64_t)(rand() % 40) * (8u << 20) +
+                        (uint64_t)(rand() % 3) * 4096;
+        uint64_t bytes = rand() % 2 == 0 ? 1 + (uint64_t)(rand() % 4096)
+                                         : (uint64_t)(1 + rand() % 3) << 21;
+        struct gmt_allocation gone;
+        bool is_free = slow_find(base) == NULL && slow_find(base + bytes - 1) == NULL &&
+                       slow_find(base + 4096) == NULL && slow_find(base + 8192) == NULL;
+        if (is_free && count < LIVE) {
+            uint32_t id = gmt_allocmap_insert(base, bytes, GMT_ALLOC_DEVICE, 1);
+            list[count++] = (struct gmt_allocation){
+                .base = base, .bytes = bytes, .id = id, .kind = GMT_ALLOC_DEVICE};
+        } else if (count > 0) {
+            size_t at = (size_t)rand() % count;
+            cr_assert(gmt_allocmap_remove(list[at].base, &gone));
+            list[at] = list[--count];
+        }
+        for (int turn = 0; turn < 3; turn++) {
+            for (size_t i = 0; i < count; i += 1 + (size_t)rand() % 7) {
+                check(list[i].base);
+                check(list[i].base + list[i].bytes / 2);
+                check(list[i].base + list[i].bytes);
+            }
+        }
+    }
+}
+
+/* The handle of an array may lie in memory that is page-locked. */
+Test(allocmap, finds_the_same_of_two_that_overlap_whatever_was_asked_before)
+{
+    const uint64_t base = UINT64_C(0x7f0000000000), inside = base + 65536;
+    struct gmt_allocation found;
+    uint32_t outer = gmt_allocmap_insert(base, 8u << 20, GMT_ALLOC_REGISTERED, 1);
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t inner = gmt_allocmap_insert(inside, 1, GMT_ALLOC_ARRAY, 1);
+        for (unsigned turn = 0; turn < 3; turn++) {
+            cr_assert(gmt_allocmap_find(inside, &found));
+            cr_expect_eq(found.id, inner);
+            cr_assert(gmt_allocmap_find(base + 4096, &found));
+            cr_expect_eq(found.id, outer);
+            cr_expect_not(gmt_allocmap_find(inside + 4096, &found));
+        }
+        cr_assert(gmt_allocmap_remove(inside, &found));
+        cr_assert(gmt_allocmap_find(inside, &found));
+        cr_expect_eq(found.id, outer);
+    }
+}
+
 Test(allocmap, gives_every_allocation_an_id_of_its_own)
 {
     uint32_t first = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);
