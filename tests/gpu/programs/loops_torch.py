@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Launch-bound loops of PyTorch: loops_torch.py train|decode [STEPS]. Prints what the steps took after ten others, as
-time_ms, and a checksum. Exits 77 without PyTorch."""
+time_ms, and a checksum. With 20s as STEPS it makes steps for 20 s, and prints no checksum; with a third argument it writes
+to that file when each step began, ns of CLOCK_MONOTONIC. Exits 77 without PyTorch."""
 
 import sys
 import time
@@ -67,15 +68,24 @@ def main():
     torch.manual_seed(0)
     torch.backends.cudnn.deterministic = True
     step = {"train": train, "decode": decode}[sys.argv[1]]()
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    for number in range(FIRST + steps):
-        if number == FIRST:
-            torch.cuda.synchronize()
-            began = time.perf_counter()
+    wanted = sys.argv[2] if len(sys.argv) > 2 else "200"
+    timed = wanted.endswith("s")
+    for _ in range(FIRST):
         result = step()
     torch.cuda.synchronize()
-    print(f"time_ms {1000 * (time.perf_counter() - began):.3f}")
-    print(f"result {float(result):.6g}")
+    began = time.monotonic_ns()
+    end = began + int(1e9 * float(wanted[:-1])) if timed else None
+    begins = []
+    while time.monotonic_ns() < end if timed else len(begins) < int(wanted):
+        begins.append(time.monotonic_ns())
+        result = step()
+    torch.cuda.synchronize()
+    print(f"time_ms {(time.monotonic_ns() - began) / 1e6:.3f}")
+    if not timed:
+        print(f"result {float(result):.6g}")
+    if len(sys.argv) > 3:
+        with open(sys.argv[3], "w", encoding="utf-8") as file:
+            file.writelines(f"{at}\n" for at in begins)
 
 
 if __name__ == "__main__":
