@@ -242,7 +242,7 @@ CUptiResult cuptiSassMetricsEnable(CUpti_SassMetricsEnable_Params *params)
         return CUPTI_ERROR_INVALID_OPERATION;
     }
     if (worker_may_work()) {
-        note("crash: CUPTI's own thread works, or will soon");
+        note("crash: CUPTI's worker thread works, or will soon");
         abort();
     }
     const char *opens = getenv("CUPTI_STANDIN_OPENS");

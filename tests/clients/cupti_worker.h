@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * CUPTI's own thread, with CUPTI_STANDIN_WORKER set: once something is asked of CUPTI it fetches records of kernels, every flush
+ * CUPTI's worker thread, with CUPTI_STANDIN_WORKER set: once something is asked of CUPTI it fetches records of kernels, every flush
  * period and whenever one is set. A launch that is counted while it works may never end.
  */
 #ifndef CLIENTS_CUPTI_WORKER_H

@@ -36,7 +36,7 @@ void gmt_activity_rest(bool rests);
  * thread at a time. */
 void gmt_activity_own_work(bool begins);
 
-/* CUPTI's own thread, see fetch_thread.h. For its pause records of kernels have to be off. */
+/* CUPTI's worker thread, see fetch_thread.h. For its pause records of kernels have to be off. */
 void gmt_activity_find_fetching(void);
 bool gmt_activity_may_pause_fetching(void);
 enum gmt_fetch_thread gmt_activity_pause_fetching(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps CUPTI's own thread asleep (fetch_thread.h). */
+/* Keeps CUPTI's worker thread asleep (fetch_thread.h). */
 #define _GNU_SOURCE
 #include "libtrace/cupti/base/fetch_thread.h"
 

@@ -53,7 +53,7 @@ bool gmt_instructions_free(void)
     return !gmt_cubins_left() && !gmt_holds_any();
 }
 
-/* Only while CUPTI's own thread sleeps: the two would wait for each other. */
+/* Only while CUPTI's worker thread sleeps: the two would wait for each other. */
 static enum gmt_fetch_thread begin_session(const struct gmt_launch_call *call, uint32_t device,
                                            CUptiResult *result)
 {
