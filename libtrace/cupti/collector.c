@@ -154,7 +154,7 @@ static void settle_managed(void)
     uint64_t began_ns = gmt_clock_monotonic_ns();
     enter();
     if (gmt_handover_try(gmt_managed_settle)) {
-        gmt_measure_charge(gmt_managed_take_cost_ns(), false);
+        gmt_measure_charge(gmt_managed_take_cost_ns());
         gmt_spool_own_time(GMT_OWN_SESSION, began_ns, 0);
     }
     leave();
@@ -258,6 +258,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .own_work = gmt_activity_own_work,
         .not_repeated = gmt_sampling_note,
         .charge = gmt_measure_charge,
+        .got_ready = gmt_measure_got_ready,
         .code_reach = code_reach,
         .code_allocates = gmt_code_index_allocates,
     };

@@ -188,7 +188,7 @@ struct gmt_collector_ops {
     /* Repeating a launch (preload/repeat). `repeats`: is it worth making a launch of `cls` once more, which is then
      * measured by `begin` and `end`? Returns what that is expected to take, ns, `copies_ns` of copying memory
      * included; 0: no. `kernel_ns`: what its first execution took; 0: it has not been made. NULL: launches are never
-     * repeated, and the next four are not called. */
+     * repeated, and the next five are not called. */
     uint64_t (*repeats)(struct gmt_collector_class *cls, uint64_t kernel_ns, uint64_t copies_ns);
     /* Do now what `begin` would need long for; other threads are held later. False: `begin` would refuse, and the
      * reason is noted. */
@@ -197,8 +197,10 @@ struct gmt_collector_ops {
     void (*own_work)(bool begins);
     /* A launch that `repeats` was true for was made once. */
     void (*not_repeated)(struct gmt_collector_class *cls, enum gmt_unmeasured why);
-    /* Time that copying took goes to the budget, ns. `in_vain`: for a launch that was then not repeated. */
-    void (*charge)(uint64_t ns, bool in_vain);
+    /* Time that copying took goes to the budget, ns. */
+    void (*charge)(uint64_t ns);
+    /* So does what getting ready to repeat a launch took; `in_vain`: it was made once then. */
+    void (*got_ready)(uint64_t ns, bool in_vain);
 };
 
 /* The CUPTI implementation (dlopen'ed; nothing of CUPTI is linked). */

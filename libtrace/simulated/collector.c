@@ -187,7 +187,12 @@ static void not_repeated(struct gmt_collector_class *cls, enum gmt_unmeasured wh
     gmt_spool_loss("kernel not repeated", detail, 1);
 }
 
-static void charge(uint64_t ns, bool in_vain)
+static void charge(uint64_t ns)
+{
+    (void)ns;
+}
+
+static void got_ready(uint64_t ns, bool in_vain)
 {
     (void)ns;
     (void)in_vain;
@@ -236,6 +241,7 @@ const struct gmt_collector_ops *gmt_sim_collector(void)
         .own_work = own_work,
         .not_repeated = not_repeated,
         .charge = charge,
+        .got_ready = got_ready,
         .code_reach = code_reach,
     };
     return &ops;

@@ -201,7 +201,7 @@ static bool launch(struct gmt_node_steps *steps, struct gmt_hook_call *call, uns
     stretch.began_ns = stretch.began_ns == 0 ? gmt_clock_monotonic_ns() : stretch.began_ns;
     wait_for_all(call);
     end_stretch(&stretch);
-    gmt_collector->charge(stretch.total_ns, false);
+    gmt_collector->charge(stretch.total_ns);
     call->begin_ticks = began;
     call->end_ticks = gmt_clock_ticks();
     call->made = true;

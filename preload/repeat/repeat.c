@@ -365,8 +365,7 @@ static enum gmt_unmeasured after_first(struct gmt_repeat *repeat, struct gmt_hoo
             gmt_snapshot_release_later(snapshot);
         }
     }
-    /* The program might not have waited for the kernel. */
-    gmt_collector->charge(copied_ns + (repeat->group != GMT_GROUP_NONE ? kernel_ns : 0), false);
+    gmt_collector->charge(copied_ns + kernel_ns); /* the program might not have waited for it */
     return repeat->group != GMT_GROUP_NONE ? GMT_MEASURABLE : why;
 }
 
@@ -387,7 +386,7 @@ static enum gmt_unmeasured repeat_held(struct gmt_repeat *repeat, struct gmt_hoo
         why = after_first(repeat, call, &snapshot, kernel_ns);
         why = call->made ? why : GMT_UNMEASURED_ONCE_FAILED;
     }
-    gmt_collector->charge(copied_ns, repeat->group == GMT_GROUP_NONE);
+    gmt_collector->got_ready(copied_ns, repeat->group == GMT_GROUP_NONE);
     return why;
 }
 

@@ -121,18 +121,20 @@ static bool overlaps(const struct gmt_alloctree_entry *entry)
 {
     struct gmt_alloctree_cursor place;
     struct gmt_alloctree_entry other;
-    bool last = gmt_alloctree_seek(entry->base + (entry->bytes != 0 ? entry->bytes - 1 : 0),
-                                   &place);
-    if (!last) {
+    if (!gmt_alloctree_seek(entry->base + (entry->bytes != 0 ? entry->bytes - 1 : 0), &place)) {
         return false;
     }
     gmt_alloctree_get(&place, &other);
-    return other.base >= entry->base || entry->base - other.base < other.bytes;
+    bool begins_within = other.base >= entry->base && other.bytes != 0 && entry->bytes != 0;
+    return begins_within || (other.base < entry->base && entry->base - other.base < other.bytes);
 }
 
 static bool insert(const struct gmt_allocation *allocation)
 {
     struct gmt_alloctree_entry entry = entry_of(allocation);
+    if (allocation->base == 0) {
+        return true; /* a call that gave nothing */
+    }
     if (!lock()) {
         return false;
     }

@@ -2,7 +2,7 @@
 /*
  * What a launch takes in a program that does something else between launches, as Python does: cold_launches LAUNCHES MIB [LINE
  * [WORDS]]. Between two launches one word of each LINE bytes (64, or a little more than a page to evict translations of addresses) of
- * MIB MiB is written. The kernel is given WORDS words of 8 bytes in one structure, as those of frameworks are: each eighth is a pointer into
+ * MIB MiB is written. The kernel is given WORDS words of 8 bytes in one structure, as those of frameworks are: every eighth is a pointer into
  * one of 64 allocations of 4 MiB, others at each launch. The median and the mean, in ns. To be run bare and under gmtrace, in turns; the driver is the
  * libcuda.so.1 that the loader finds.
  */

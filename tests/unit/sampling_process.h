@@ -149,7 +149,7 @@ static bool repeated(unsigned number)
         measure(number, group);
         in_vain = false;
     }
-    gmt_sampling_charge_copies(&sampling, copies_ns, in_vain);
+    gmt_sampling_got_ready(&sampling, copies_ns, in_vain);
     gmt_sampling_charge(&sampling, in_vain ? 0 : kernel_ns[number]);
     return true;
 }

@@ -110,6 +110,16 @@ Test(allocmap, finds_the_same_of_two_that_overlap_whatever_was_asked_before)
     }
 }
 
+Test(allocmap, takes_nothing_at_all_for_no_allocation)
+{
+    struct gmt_allocation found;
+    cr_expect_neq(gmt_allocmap_insert(0, 0, GMT_ALLOC_ASYNC, 1), 0u);
+    (void)gmt_allocmap_insert(0x7f0000000000, 4096, GMT_ALLOC_DEVICE, 1);
+    cr_expect_not(gmt_allocmap_may_hold(1), "small numbers are no addresses");
+    cr_expect_not(gmt_allocmap_find(0, &found));
+    cr_expect(gmt_allocmap_find(0x7f0000000000, &found));
+}
+
 Test(allocmap, gives_every_allocation_an_id_of_its_own)
 {
     uint32_t first = gmt_allocmap_insert(0x1000, 16, GMT_ALLOC_DEVICE, 1);

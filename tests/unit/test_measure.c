@@ -121,7 +121,7 @@ Test(measure, what_is_behind_late_work_says_so_without_a_budget_too)
 {
     busy = true;
     cr_expect_eq(begin(&kernel), GMT_GROUP_NONE);
-    gmt_measure_charge(UINT64_C(100000000000), false);
+    gmt_measure_charge(UINT64_C(100000000000));
     cr_expect_eq(begin(&other), GMT_GROUP_NONE);
     cr_expect_eq(other.why, GMT_UNMEASURED_AFTER + 1u);
     busy = false;

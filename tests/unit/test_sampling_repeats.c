@@ -187,7 +187,7 @@ static bool tried(unsigned number, uint64_t kernel_ns, bool *repeated)
         return false;
     }
     *repeated = gmt_sampling_repeats(&sampling, cls, kernel_ns, MS, now_ns) != 0;
-    gmt_sampling_charge_copies(&sampling, 5 * MS, !*repeated);
+    gmt_sampling_got_ready(&sampling, 5 * MS, !*repeated);
     return true;
 }
 
@@ -211,11 +211,11 @@ Test(sampling_repeats, a_refusal_that_took_long_keeps_few_from_getting_ready)
 {
     begin(1000 * MS, false);
     (void)gmt_sampling_want(&sampling, &kernel);
-    gmt_sampling_charge_copies(&sampling, 200 * MS, true);
+    gmt_sampling_got_ready(&sampling, 200 * MS, true);
     cr_expect_neq(repeats(0, 0), 0u);
     cr_expect_eq(atomic_load(&sampling.spent_ns), 200 * MS, "all of it goes to the budget");
     for (unsigned i = 0; i < 6; i++) {
-        gmt_sampling_charge_copies(&sampling, 20 * MS, true);
+        gmt_sampling_got_ready(&sampling, 20 * MS, true);
     }
     cr_expect_eq(repeats(0, 0), 0u);
     enum gmt_unmeasured why = GMT_MEASURABLE;
@@ -317,4 +317,34 @@ Test(sampling_repeats, a_first_execution_shows_that_a_kernel_is_short)
     cr_expect_not(gmt_sampling_is_long(&sampling, &other), "ranges lie 34 ms apart here");
     gmt_sampling_timed(&sampling, &other, 60 * MS);
     cr_expect(gmt_sampling_is_long(&sampling, &other));
+}
+
+/* The first launch had little to do: 10 us. The second one has much: what the first one took says nothing any more. */
+Test(sampling_repeats, a_later_range_shows_that_a_kernel_is_long)
+{
+    begin(1000 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    (void)repeats(10 * US, MS);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    gmt_sampling_timed(&sampling, &kernel, 200 * MS);
+    cr_expect(gmt_sampling_is_long(&sampling, &kernel));
+    cr_expect_gt(gmt_sampling_kernel_ns(&sampling, &kernel), 190 * MS);
+    cr_expect_eq(atomic_load(&sampling.noise_ns), 0u, "that is not how far ranges are off");
+}
+
+Test(sampling_repeats, how_far_ranges_are_off_is_forgotten_where_they_are_not)
+{
+    static struct gmt_collector_class all[100];
+    begin(1000 * MS, false);
+    for (unsigned i = 0; i < 100; i++) {
+        all[i].kernel_name = "kernel";
+        all[i].grid[0] = i + 1;
+        (void)gmt_sampling_want(&sampling, &all[i]);
+        (void)gmt_sampling_repeats(&sampling, &all[i], 10 * US, MS, gmt_clock_monotonic_ns());
+        gmt_sampling_timed(&sampling, &all[i], i == 1 ? 1000 * MS : MS);
+        if (i == 1) {
+            cr_expect_eq(atomic_load(&sampling.noise_ns), 50 * MS);
+        }
+    }
+    cr_expect_lt(atomic_load(&sampling.noise_ns), MS);
 }

@@ -239,17 +239,17 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     uint64_t needed_ns = atomic_load(&s->spent_ns) + cost_ns;
     bool first = is_first(cls, group);
     bool waits = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
-    if (!first) {
-        needed_ns += s->start_allowance_ns / 4 * 3; /* kept for classes that have no sample */
-    }
     if (waits && at_stake_ns(s, cls) < at_stake_ns(s, s->waits.cls)) {
         needed_ns += s->waits.cost_ns;
     }
-    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns), reserved = 0;
-    if (needed_ns + reserve_ns(s, allowed_ns) > allowed_ns) {
-        reserved = reserved_ns(s, cls, group, allowed_ns, now_ns);
-        needed_ns += reserved;
+    /* For classes that have no sample, or for significant ones: whichever is more. */
+    uint64_t kept_ns = first ? 0 : s->start_allowance_ns / 4 * 3, reserved = 0;
+    uint64_t allowed_ns = gmt_sampling_allowance_ns(s, now_ns);
+    if (needed_ns + kept_ns + reserve_ns(s, allowed_ns) > allowed_ns) {
+        uint64_t for_others_ns = reserved_ns(s, cls, group, allowed_ns, now_ns);
+        reserved = for_others_ns > kept_ns ? for_others_ns - kept_ns : 0;
     }
+    needed_ns += kept_ns + reserved;
     if (group == GMT_GROUP_SPILL && (double)session_ns > at_stake_ns(s, cls)) {
         atomic_store(&cls->retry_ns, now_ns + LONGEST_WAIT_NS / 20);
         return false; /* it would take longer than all launches of the kernel */
@@ -267,7 +267,8 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         return false;
     }
     double wait_ns = (double)LONGEST_WAIT_NS;
-    double share = reserved != 0 ? s->share / 2 : s->share; /* the reserve grows, too */
+    bool grows = reserved != 0 && allowed_ns < MOST_RESERVED * s->start_allowance_ns;
+    double share = grows ? s->share / 2 : s->share; /* the reserve has the other half */
     if (share > 1e-6 && (double)(needed_ns - allowed_ns) / share < wait_ns) {
         wait_ns = (double)(needed_ns - allowed_ns) / share;
     }
@@ -321,7 +322,9 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
         return 0;
     }
     if (kernel_ns == 0 && !s->repeat_always && is_in_vain(s, now_ns)) {
-        gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        if (atomic_load_explicit(&cls->why, memory_order_relaxed) == 0) {
+            gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
+        }
         return 0;
     }
     uint64_t cost_ns = copies_ns + execution_ns(s, group, kernel_ns);
@@ -343,7 +346,7 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns)
     atomic_fetch_add(&s->spent_ns, ns);
 }
 
-void gmt_sampling_charge_copies(struct gmt_sampling *s, uint64_t ns, bool in_vain)
+void gmt_sampling_got_ready(struct gmt_sampling *s, uint64_t ns, bool in_vain)
 {
     gmt_sampling_charge(s, ns);
     if (in_vain) {

@@ -6,7 +6,10 @@
 
 #include "libtrace/cupti/base/device_time.h"
 
-#define RANGE_NOISE_NS UINT64_C(500000) /* between ranges of one short kernel, at least */
+/* Between ranges of one short kernel, at least and at most; and by which part less after one that was quieter. */
+#define RANGE_NOISE_NS UINT64_C(500000)
+#define MOST_NOISE_NS UINT64_C(50000000)
+#define QUIETER 16u
 
 /* The shortest range so far shows what a range costs without its kernel. It may have been the range of a long
  * kernel at first, so the difference is computed anew each time. */
@@ -36,7 +39,8 @@ uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_c
 bool gmt_sampling_knows_time(const struct gmt_collector_class *cls)
 {
     return gmt_device_time_mean_ns(atomic_load(&cls->device_time)) != 0 ||
-           atomic_load_explicit(&cls->executed_ns, memory_order_relaxed) != 0;
+           (atomic_load_explicit(&cls->executed_ns, memory_order_relaxed) != 0 &&
+            atomic_load_explicit(&cls->range_ns, memory_order_relaxed) != 0);
 }
 
 uint64_t gmt_sampling_least_kernel_ns(const struct gmt_sampling *s,
@@ -64,16 +68,32 @@ static uint64_t long_ones_ns(const struct gmt_sampling *s)
     return sum_ns;
 }
 
+/* A range of the launch that was executed before shows how far ranges are off. Of a later one, which may have more to do, that
+ * execution says nothing where the range is longer. */
+static void compare_with_first(struct gmt_sampling *s, struct gmt_collector_class *cls)
+{
+    uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);
+    uint64_t range_ns = by_range_ns(s, cls), noise_ns = atomic_load(&s->noise_ns);
+    uint64_t over_ns = range_ns > executed_ns ? range_ns - executed_ns : 0;
+    if (executed_ns == 0) {
+        return;
+    }
+    if (atomic_load_explicit(&cls->launches, memory_order_relaxed) > 1) {
+        bool longer = over_ns > (noise_ns > RANGE_NOISE_NS ? noise_ns : RANGE_NOISE_NS);
+        atomic_store_explicit(&cls->executed_ns, longer ? 0 : executed_ns, memory_order_relaxed);
+        return;
+    }
+    over_ns = over_ns < MOST_NOISE_NS ? over_ns : MOST_NOISE_NS;
+    atomic_store(&s->noise_ns, over_ns > noise_ns ? over_ns : noise_ns - noise_ns / QUIETER);
+}
+
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns)
 {
     if (ns < atomic_load(&s->least_range_ns)) {
         atomic_store(&s->least_range_ns, ns);
     }
     atomic_store_explicit(&cls->range_ns, ns, memory_order_relaxed);
-    uint64_t by_range = by_range_ns(s, cls), shorter_ns = gmt_sampling_kernel_ns(s, cls);
-    if (by_range > shorter_ns && by_range - shorter_ns > atomic_load(&s->noise_ns)) {
-        atomic_store(&s->noise_ns, by_range - shorter_ns); /* as seen of a kernel that is known */
-    }
+    compare_with_first(s, cls);
     atomic_store_explicit(&s->long_ns, long_ones_ns(s), memory_order_relaxed);
 }
 

@@ -408,25 +408,6 @@ bool gmt_measure_lacks(const struct gmt_collector_class *cls)
            gmt_sampling_first_lacked(&m->sampling, cls) != GMT_GROUP_NONE;
 }
 
-uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
-                             uint64_t copies_ns)
-{
-    if (atomic_load_explicit(&cls->launches, memory_order_relaxed) > 1 &&
-        !m->sampling.repeat_always) {
-        return 0;
-    }
-    /* Repeated work would be in the records of a program that profiles itself. */
-    if (!atomic_load(&m->counting) || atomic_load(&m->suspended) || !gmt_instructions_free()) {
-        return 0;
-    }
-    return gmt_sampling_repeats(&m->sampling, cls, kernel_ns, copies_ns, gmt_clock_monotonic_ns());
-}
-
-void gmt_measure_charge(uint64_t ns, bool in_vain)
-{
-    gmt_sampling_charge_copies(&m->sampling, ns, in_vain);
-}
-
 bool gmt_measure_is_busy(void)
 {
     if (!atomic_load(&m->counting) || launch_is_mine) {

@@ -37,12 +37,13 @@ void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group 
 /* gmt_collector_ops.waited. A few ns when there is nothing to do. */
 void gmt_measure_waited(void);
 
-/* gmt_collector_ops.prepare, repeats and charge. */
+/* gmt_collector_ops.prepare, repeats, charge and got_ready. */
 bool gmt_measure_prepare(const struct gmt_launch_call *call);
 bool gmt_measure_lacks(const struct gmt_collector_class *cls);
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns);
-void gmt_measure_charge(uint64_t ns, bool in_vain);
+void gmt_measure_charge(uint64_t ns);
+void gmt_measure_got_ready(uint64_t ns, bool in_vain);
 
 /* Another user of CUPTI is about to begin: measure nothing until gmt_measure_resume, and end what runs.
  * False: a launch is being measured, by this very thread or for over 1.6 s; the session ends with it.

@@ -19,8 +19,8 @@
  * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
  * of the group, up to half of all for those with 1 % of the device's time, and where one of them has to wait for its turn, those with less time at stake leave it room.
  *
- * gmt_sampling_want and gmt_sampling_repeats may be called by any thread; everything else by whoever holds the collector's
- * lock. Times are CLOCK_MONOTONIC ns.
+ * gmt_sampling_want, _first_lacked, _repeats and _got_ready may be called by any thread; everything else by whoever holds the
+ * collector's lock. Times are CLOCK_MONOTONIC ns.
  */
 #ifndef GMT_CUPTI_MEASURE_SAMPLING_H
 #define GMT_CUPTI_MEASURE_SAMPLING_H
@@ -75,8 +75,9 @@ struct gmt_sampling {
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
-    uint64_t fixed_ns[GMT_GROUPS];
-    uint64_t session_cost_ns;   /* expected cost of starting and ending a later session      */
+    _Atomic uint64_t fixed_ns[GMT_GROUPS];
+    _Atomic uint64_t
+        session_cost_ns;        /* expected cost of starting and ending a later session      */
     _Atomic uint64_t change_ns; /* ... and of one for another group, on average              */
     _Atomic uint64_t long_ns; /* of classes that run long and are not counted, one execution each */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
@@ -182,7 +183,7 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
 
 /* Charge time of getting ready to repeat a launch; `in_vain`: it was then made once. Much of that ends it. */
-void gmt_sampling_charge_copies(struct gmt_sampling *s, uint64_t ns, bool in_vain);
+void gmt_sampling_got_ready(struct gmt_sampling *s, uint64_t ns, bool in_vain);
 
 /* Charge time to the budget, and learn from it what such a thing costs. `first` of the process: that is not charged;
  * `typical` is one of a context and a group that had one before. */
