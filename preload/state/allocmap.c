@@ -23,7 +23,7 @@ static struct {
     struct gmt_mutex mutex;
     _Atomic uint64_t seq; /* odd while being changed */
     _Atomic uint32_t last_id;
-    _Atomic bool overlap; /* two of them did once: which one has an address depends on it */
+    _Atomic bool overlap; /* two allocations did once: what was found is not used any more */
     _Atomic size_t host_visible;
     /* No allocation of this context lies at that address or above. */
     uint16_t swept_context;
@@ -378,10 +378,9 @@ static bool search(uint64_t address, struct gmt_allocation *found, uint64_t *seq
     return true;
 }
 
-static struct slot *slot_of(uint64_t key)
+static size_t slot_of(uint64_t key)
 {
-    struct slot *slots = gmt_table(&cache);
-    return slots != NULL ? &slots[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 55] : NULL;
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 55);
 }
 static_assert(CACHE_SLOTS == 1u << (64 - 55), "the number of a slot has nine bits");
 
@@ -418,13 +417,13 @@ bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
     if (!gmt_allocmap_may_hold(address)) {
         return false;
     }
-    struct slot *of_granule = slot_of(address >> GRANULE_BITS), *of_address = slot_of(address);
+    size_t of_granule = slot_of(address >> GRANULE_BITS), of_address = slot_of(address);
+    struct slot *slots = gmt_table(&cache);
     uint64_t seq = atomic_load_explicit(&map.seq, memory_order_acquire);
     struct gmt_alloctree_entry entry;
-    bool caches = of_granule != NULL && of_address != NULL &&
-                  !atomic_load_explicit(&map.overlap, memory_order_relaxed);
-    if (caches &&
-        (is_in(of_granule, address, seq, &entry) || is_in(of_address, address, seq, &entry))) {
+    bool caches = slots != NULL && !atomic_load_explicit(&map.overlap, memory_order_relaxed);
+    if (caches && (is_in(&slots[of_granule], address, seq, &entry) ||
+                   is_in(&slots[of_address], address, seq, &entry))) {
         *found = allocation_of(&entry);
         return true;
     }
@@ -433,7 +432,8 @@ bool gmt_allocmap_find(uint64_t address, struct gmt_allocation *found)
     }
     if (found->id != 0 && caches) {
         entry = entry_of(found);
-        fill(found->bytes >> GRANULE_BITS != 0 ? of_granule : of_address, seq, &entry);
+        bool is_big = found->bytes >> GRANULE_BITS != 0;
+        fill(&slots[is_big ? of_granule : of_address], seq, &entry);
     }
     return found->id != 0;
 }

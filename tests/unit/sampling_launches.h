@@ -63,4 +63,26 @@ static enum gmt_counter_group launch(struct gmt_collector_class *cls, uint64_t s
     return group;
 }
 
+/* The device's record of a launch comes. */
+static inline void record(unsigned number)
+{
+    gmt_device_time_note("kernel", classes[number].grid, classes[number].block, kernel_ns[number]);
+}
+
+static inline void collect(const struct gmt_collector_class *cls, bool partly,
+                           enum gmt_unmeasured why, void *data)
+{
+    const char **reasons = data;
+    (void)partly;
+    reasons[cls - classes] = gmt_unmeasured_texts[why].reason;
+}
+
+/* The reason that is reported of a class, "" where it is complete. */
+static inline const char *reason_of(const struct gmt_collector_class *wanted)
+{
+    const char *reasons[4] = {"", "", "", ""};
+    gmt_sampling_report(&sampling, collect, (void *)reasons);
+    return reasons[wanted - classes];
+}
+
 #endif

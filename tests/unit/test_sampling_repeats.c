@@ -173,6 +173,19 @@ Test(sampling_repeats, what_is_never_measured_is_never_repeated)
     cr_expect_eq(repeats(0, 0), 0u);
 }
 
+/* A hundred classes, launched so often each: too many for a program that launches each once. Of none a time is known: 1 us each. */
+static void launch_others(uint64_t launches)
+{
+    static struct gmt_collector_class others[100];
+    for (unsigned i = 0; i < 100; i++) {
+        others[i].kernel_name = "other";
+        others[i].grid[0] = i + 1;
+        (void)gmt_sampling_want(&sampling, &others[i]);
+        atomic_store(&others[i].launches, launches);
+    }
+    atomic_store(&sampling.total_ns, 0); /* to be added up anew */
+}
+
 /* The class gets ready, in 5 ms, and its first execution shows how long the kernel takes. True: it got ready. */
 static bool tried(unsigned number, uint64_t kernel_ns, bool *repeated)
 {
@@ -226,14 +239,9 @@ Test(sampling_repeats, a_refusal_that_took_long_keeps_few_from_getting_ready)
 /* Where nothing shows how long kernels run there is no reserve. */
 Test(sampling_repeats, what_is_kept_is_kept_for_somebody)
 {
-    static struct gmt_collector_class others[100];
     begin(1000 * MS, false);
     gmt_sampling_offer(&sampling, GMT_GROUP_HARDWARE, false);
-    for (unsigned i = 0; i < 100; i++) {
-        others[i].kernel_name = "other";
-        others[i].grid[0] = i + 1;
-        (void)gmt_sampling_want(&sampling, &others[i]);
-    }
+    launch_others(1);
     (void)gmt_sampling_want(&sampling, &kernel);
     gmt_sampling_charge(&sampling, 900 * MS);
     cr_expect_neq(repeats(500 * US, 0), 0u);
@@ -242,14 +250,8 @@ Test(sampling_repeats, what_is_kept_is_kept_for_somebody)
 /* What is left over after minutes is for new kernels, too, which are less than 1 % of the device time by then. */
 Test(sampling_repeats, a_late_kernel_is_repeated_from_what_is_left_over)
 {
-    static struct gmt_collector_class others[100];
     begin(1000 * MS, false);
-    for (unsigned i = 0; i < 100; i++) {
-        others[i].kernel_name = "other";
-        others[i].grid[0] = i + 1;
-        (void)gmt_sampling_want(&sampling, &others[i]);
-        atomic_store(&others[i].launches, 1000000);
-    }
+    launch_others(1000000);
     (void)gmt_sampling_want(&sampling, &kernel);
     sampling.share = 0.05;
     sampling.began_ns -= 600000 * MS;
@@ -274,24 +276,16 @@ Test(sampling_repeats, those_that_get_ready_not_in_vain_let_others_do_so)
 /* What is less than 1 % of the device time so far, or of what counting it takes, leaves the allowance to others. */
 Test(sampling_repeats, a_small_kernel_takes_what_is_left_over)
 {
-    static struct gmt_collector_class others[100];
     begin(1000 * MS, false);
-    for (unsigned i = 0; i < 100; i++) { /* too many for one that launches each once */
-        others[i].kernel_name = "other";
-        others[i].grid[0] = i + 1;
-        (void)gmt_sampling_want(&sampling, &others[i]);
-    }
+    launch_others(1);
     (void)gmt_sampling_want(&sampling, &kernel);
-    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS; /* of all others no time is known: 1 us each */
+    sampling.fixed_ns[GMT_GROUP_SASS] = 5 * MS;
     cr_expect_neq(repeats(US / 2, 0), 0u);
     cr_expect_neq(repeats(2 * US, 0), 0u);
     gmt_sampling_charge(&sampling, 125 * MS);
     cr_expect_eq(repeats(2 * US, 0), 0u, "it is less than 1 %% of what counting it takes");
     cr_expect_neq(repeats(60 * US, 0), 0u);
-    for (unsigned i = 0; i < 100; i++) {
-        atomic_store(&others[i].launches, 100);
-    }
-    atomic_store(&sampling.total_ns, 0);
+    launch_others(100);
     cr_expect_eq(repeats(60 * US, 0), 0u, "it is less than 1 %% of the device time");
     cr_expect_neq(repeats(200 * US, 0), 0u);
     gmt_sampling_charge(&sampling, 250 * MS);

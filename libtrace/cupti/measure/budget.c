@@ -33,9 +33,9 @@ static const struct {
 #define LEAST_STAKE_NS 10000.0
 #define MOST_ONCE 64u    /* classes of a program that is taken for one that launches each once */
 #define MOST_RESERVED 2u /* times the start allowance, of which half is reserved */
-#define MOST_VAIN_NS \
-    UINT64_C(10000000) /* of one that got ready in vain: others' work was waited for beyond */
-#define VAIN_PART 16u  /* of what measuring may take: what may go into getting ready in vain */
+/* Of a launch that got ready in vain: what is beyond was spent waiting for others' work. */
+#define MOST_VAIN_NS UINT64_C(10000000)
+#define VAIN_PART 16u /* of what measuring may take: what may go into getting ready in vain */
 #define LEAST_KERNEL_NS UINT64_C(1000) /* at stake, of a kernel whose time is not known */
 
 uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns)
@@ -184,10 +184,9 @@ static bool is_probably_launched_once(const struct gmt_sampling *s,
            (kernel_ns == 0 || is_worth_repeating(s, kernel_ns));
 }
 
-/* Counting a launch is expensive, and which classes are significant shows only as they are launched again. Half of what may be
- * spent is reserved for counting these, and those that probably are launched once, up to the start allowance: what has been left over in
- * a long run is for all. Three quarters of that are not for hardware counters of the others either, although these show how
- * long a kernel runs. */
+/* Counting a launch is expensive, and which classes are significant shows only as they are launched again. So half of what may be
+ * spent is reserved for these, and for classes that probably are launched once. The start allowance is the most: what is left over
+ * in a long run is for all. Others' hardware counters leave three quarters of the reserve, as they show how long a kernel runs. */
 static uint64_t reserve_ns(const struct gmt_sampling *s, uint64_t allowed_ns)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
@@ -222,7 +221,7 @@ static void wait_for_budget(struct gmt_sampling *s, struct gmt_collector_class *
 {
     bool other = s->waits.cls != NULL && s->waits.cls != cls && now_ns < s->waits.until_ns;
     double elapsed_ns = now_ns > s->began_ns ? (double)(now_ns - s->began_ns) : 0.0;
-    /* A range alone may have been of a processor that did something else: 35 ms of a kernel of 8 us, which kept all others out. */
+    /* A range alone may be wrong: one of a kernel of 8 us took 35 ms on a busy machine, and its class kept all others out. */
     if (!gmt_sampling_knows_time(cls) || (double)short_ns > s->share * elapsed_ns ||
         (other && at_stake_ns(s, s->waits.cls) >= at_stake_ns(s, cls))) {
         return;
@@ -296,7 +295,7 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
  * much has been spent so in vain, beside what was not in vain, nobody gets ready. */
 static bool is_in_vain(const struct gmt_sampling *s, uint64_t now_ns)
 {
-    return atomic_load(&s->vain_ns) >
+    return atomic_load(&s->ready_in_vain_ns) >
            atomic_load(&s->ready_ns) / 4 + gmt_sampling_allowance_ns(s, now_ns) / VAIN_PART;
 }
 
@@ -350,7 +349,7 @@ void gmt_sampling_got_ready(struct gmt_sampling *s, uint64_t ns, bool in_vain)
 {
     gmt_sampling_charge(s, ns);
     if (in_vain) {
-        atomic_fetch_add(&s->vain_ns, ns < MOST_VAIN_NS ? ns : MOST_VAIN_NS);
+        atomic_fetch_add(&s->ready_in_vain_ns, ns < MOST_VAIN_NS ? ns : MOST_VAIN_NS);
     } else {
         atomic_fetch_add(&s->ready_ns, ns);
     }

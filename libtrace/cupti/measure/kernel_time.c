@@ -6,7 +6,7 @@
 
 #include "libtrace/cupti/base/device_time.h"
 
-/* Between ranges of one short kernel, at least and at most; and by which part less after one that was quieter. */
+/* By which ranges of one short kernel differ, at least and at most. A quieter range takes a part of it off. */
 #define RANGE_NOISE_NS UINT64_C(500000)
 #define MOST_NOISE_NS UINT64_C(50000000)
 #define QUIETER 16u
@@ -21,8 +21,8 @@ static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_colle
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
-/* By its first execution, where its launch was repeated: as a range, that takes longer where the processor does something
- * else, and the shorter of the two is nearer. 0: nothing is known. */
+/* The first execution of a repeated launch is timed, too. Both take longer on a busy machine, so the shorter one is nearer.
+ * 0: nothing is known. */
 static uint64_t by_both_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);
@@ -68,8 +68,8 @@ static uint64_t long_ones_ns(const struct gmt_sampling *s)
     return sum_ns;
 }
 
-/* A range of the launch that was executed before shows how far ranges are off. Of a later one, which may have more to do, that
- * execution says nothing where the range is longer. */
+/* A range of the same launch as the first execution shows how far ranges are off. A later launch may have more to do: where its
+ * range is longer, the first execution says nothing any more. */
 static void compare_with_first(struct gmt_sampling *s, struct gmt_collector_class *cls)
 {
     uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);

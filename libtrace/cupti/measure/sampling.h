@@ -17,7 +17,8 @@
  *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
  * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
- * of the group, up to half of all for those with 1 % of the device's time, and where one of them has to wait for its turn, those with less time at stake leave it room.
+ * of the group, and half of the budget, start_ns at most, for classes with 1 % of the device's time. Where one of them has to wait
+ * for its turn, those with less time at stake leave it room.
  *
  * gmt_sampling_want, _first_lacked, _repeats and _got_ready may be called by any thread; everything else by whoever holds the
  * collector's lock. Times are CLOCK_MONOTONIC ns.
@@ -68,20 +69,21 @@ struct gmt_sampling {
     uint64_t start_allowance_ns;
     const _Atomic uint64_t *limit_ns; /* of what the share comes to, now; NULL: none */
     uint64_t began_ns;
-    _Atomic unsigned once_count; /* of the classes: launched once so far */
-    _Atomic uint64_t vain_ns,
-        ready_ns; /* that went into getting ready to repeat launches: of those that were not, and were */
-    _Atomic uint64_t total_ns, total_at_ns; /* device time of all classes, about, at that time */
+    _Atomic unsigned once_count;       /* of the classes: launched once so far */
+    _Atomic uint64_t ready_ns;         /* getting ready took, for launches that were repeated ... */
+    _Atomic uint64_t ready_in_vain_ns; /* ... and for those that were not */
+    _Atomic uint64_t total_ns;         /* device time of all classes, about, ... */
+    _Atomic uint64_t total_at_ns;      /* ... at that time */
     _Atomic uint64_t spent_ns;
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
     _Atomic uint64_t fixed_ns[GMT_GROUPS];
-    _Atomic uint64_t
-        session_cost_ns;        /* expected cost of starting and ending a later session      */
-    _Atomic uint64_t change_ns; /* ... and of one for another group, on average              */
+    _Atomic uint64_t session_cost_ns; /* expected of starting and ending a later session */
+    _Atomic uint64_t change_ns;       /* ... and of one for another group, on average */
     _Atomic uint64_t long_ns; /* of classes that run long and are not counted, one execution each */
     _Atomic uint64_t least_range_ns; /* of those of HARDWARE so far: what one costs by itself */
-    _Atomic uint64_t noise_ns; /* by which a range was longer than that and its kernel, at most */
+    _Atomic uint64_t
+        noise_ns; /* the most by which one was longer than that and its kernel together */
     struct gmt_collector_class *_Atomic classes;
     struct { /* the class that waits for the budget, NULL = none */
         struct gmt_collector_class *cls;
@@ -182,7 +184,7 @@ uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class
 /* A session for `group` runs: it is the phase from now on. */
 void gmt_sampling_enter(struct gmt_sampling *s, enum gmt_counter_group group, uint64_t now_ns);
 
-/* Charge time of getting ready to repeat a launch; `in_vain`: it was then made once. Much of that ends it. */
+/* Charge time of getting ready to repeat a launch; `in_vain`: it was made once then. After much of that nobody gets ready. */
 void gmt_sampling_got_ready(struct gmt_sampling *s, uint64_t ns, bool in_vain);
 
 /* Charge time to the budget, and learn from it what such a thing costs. `first` of the process: that is not charged;

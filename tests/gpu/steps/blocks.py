@@ -20,12 +20,12 @@ import sys
 import time
 
 from . import paired, stuck
+from .session import NOT_THERE
 
 BLOCK_S = 0.15
 AFTER_S = 0.01  # a switch has had its effect
 WARM_S = 2.0  # from the first step on: what happens in the first second is not compared
 PROGRAMS = ("decode", "train")
-NOT_THERE = 77
 LEAST_GROUPS = 4
 
 

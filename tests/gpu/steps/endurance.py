@@ -7,6 +7,8 @@ import os
 import subprocess
 import sys
 
+from .session import NOT_THERE
+
 DEFAULTS = {}
 ALL_COUNTED = {"GMTRACE_COUNTER_BUDGET": "unlimited", "GMTRACE_COUNTER_SAMPLES": "20"}
 PROGRAMS = (
@@ -20,7 +22,6 @@ PROGRAMS = (
     ("gpt2_decode.py", "", ALL_COUNTED),
     ("many_kernels", "", ALL_COUNTED),
 )
-NOT_THERE = 77
 
 
 def rounds(session, name, command, count, options):
