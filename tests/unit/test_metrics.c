@@ -132,8 +132,6 @@ Test(metrics, ids_are_unique_and_groups_fit_the_arrays)
     size_t counts[GMT_GROUP_SPILL + 1] = {0};
     for (size_t i = 0; i < gmt_metric_row_count; i++) {
         counts[gmt_metric_rows[i].group]++;
-        cr_expect(gmt_metric_group(gmt_metric_rows[i].id) ==
-                  (enum gmt_counter_group)gmt_metric_rows[i].group);
         for (size_t k = i + 1; k < gmt_metric_row_count; k++) {
             cr_expect(gmt_metric_rows[i].id != gmt_metric_rows[k].id);
             cr_expect(strcmp(gmt_metric_rows[i].name, gmt_metric_rows[k].name) != 0);

@@ -185,16 +185,6 @@ int gmt_group_merge(struct gmt_group *group, const struct gmt_cupti_api *api, co
     return 0;
 }
 
-enum gmt_counter_group gmt_metric_group(uint16_t id)
-{
-    for (size_t i = 0; i < gmt_metric_row_count; i++) {
-        if (gmt_metric_rows[i].id == id) {
-            return (enum gmt_counter_group)gmt_metric_rows[i].group;
-        }
-    }
-    return GMT_GROUP_NONE;
-}
-
 void gmt_group_release(struct gmt_group *group, const struct gmt_cupti_api *api)
 {
     free(group->image);

@@ -53,9 +53,6 @@ int gmt_group_merge(struct gmt_group *group, const struct gmt_cupti_api *api, co
                     const uint8_t *availability, const struct gmt_group *first,
                     const struct gmt_group *second);
 
-/* The group a metric belongs to by metrics.def; NONE = no such metric. */
-enum gmt_counter_group gmt_metric_group(uint16_t id);
-
 void gmt_group_release(struct gmt_group *group, const struct gmt_cupti_api *api);
 
 #endif

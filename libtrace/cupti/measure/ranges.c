@@ -25,13 +25,16 @@ static size_t pass_of(const struct gmt_group *config, enum gmt_counter_group whi
     return which == GMT_GROUP_PATCHED ? config->passes - 1 : 0;
 }
 
+/* For the metrics of the group that is counted alone: an image for the whole configuration is four times as large, and it is written
+ * when it is initialized (docs/cupti-notes.md). */
 static CUptiResult make_image(struct gmt_ranges *r)
 {
+    const struct gmt_group *counted = &r->chip->groups[r->which];
     CUpti_RangeProfiler_GetCounterDataSize_Params size = {
         .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
         .pRangeProfilerObject = r->profiler,
-        .pMetricNames = (const char **)r->config->cupti_names,
-        .numMetrics = r->config->count,
+        .pMetricNames = (const char **)counted->cupti_names,
+        .numMetrics = counted->count,
         .maxNumOfRanges = GMT_RANGES_MAX,
         .maxNumRangeTreeNodes = GMT_RANGES_MAX,
     };
@@ -184,6 +187,7 @@ CUptiResult gmt_ranges_start(struct gmt_ranges *r, void *context, uint32_t devic
         r->failed = "cuptiProfilerHostConfigAddMetrics";
         return CUPTI_ERROR_INVALID_METRIC_NAME;
     }
+    r->which = which;
     if (result == CUPTI_SUCCESS) {
         result = enable(r, context, chip, which);
     }
@@ -200,7 +204,6 @@ CUptiResult gmt_ranges_start(struct gmt_ranges *r, void *context, uint32_t devic
         }
     }
     r->count = 0;
-    r->which = which;
     r->running = result == CUPTI_SUCCESS;
     return result;
 }
@@ -240,19 +243,18 @@ void gmt_ranges_keep_last(struct gmt_ranges *r)
     r->ranges[r->count - 1].keep = true;
 }
 
-/* Metrics of the configuration that were not in the session's pass read NaN. */
 static void write_values(struct gmt_ranges *r, size_t index)
 {
-    const struct gmt_group *config = r->config;
+    const struct gmt_group *counted = &r->chip->groups[r->which];
     double values[GMT_GROUP_METRICS] = {0};
     CUpti_Profiler_Host_EvaluateToGpuValues_Params params = {
         .structSize = CUpti_Profiler_Host_EvaluateToGpuValues_Params_STRUCT_SIZE,
-        .pHostObject = config->host,
+        .pHostObject = r->config->host,
         .pCounterDataImage = r->image,
         .counterDataImageSize = r->used_image_bytes,
         .rangeIndex = index,
-        .ppMetricNames = (const char **)config->cupti_names,
-        .numMetrics = config->count,
+        .ppMetricNames = (const char **)counted->cupti_names,
+        .numMetrics = counted->count,
         .pMetricValues = values,
     };
     CUptiResult result = TRY(cuptiProfilerHostEvaluateToGpuValues, &params);
@@ -263,9 +265,9 @@ static void write_values(struct gmt_ranges *r, size_t index)
         .group = (uint8_t)r->which,
         .source = r->which == GMT_GROUP_PATCHED ? GMT_SOURCE_PATCHED : GMT_SOURCE_HARDWARE,
     };
-    for (size_t i = 0; result == CUPTI_SUCCESS && i < config->count; i++) {
-        if (isfinite(values[i]) && gmt_metric_group(config->ids[i]) == r->which) {
-            rows[counters.count].metric = config->ids[i];
+    for (size_t i = 0; result == CUPTI_SUCCESS && i < counted->count; i++) {
+        if (isfinite(values[i])) {
+            rows[counters.count].metric = counted->ids[i];
             rows[counters.count++].value = values[i];
         }
     }
