@@ -6,13 +6,14 @@
 #ifndef SIMGPU_SIMGPU_H
 #define SIMGPU_SIMGPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "simgpu/counts.h"
 
 #define SIMGPU_INTERFACE_SYMBOL "simgpu_interface"
-#define SIMGPU_INTERFACE_VERSION 4u
+#define SIMGPU_INTERFACE_VERSION 5u
 
 /* A call of the driver that is reported, once when it begins and once when it has ended. */
 struct simgpu_call {
@@ -56,6 +57,9 @@ struct simgpu_interface {
      * which has no body and is none of these. After an error `variable` has not been called. Any thread.
      */
     int (*code_reach)(void *function, void (*variable)(void *data, const char *name), void *data);
+
+    /* Has any module been loaded so far that declares malloc? Any thread. */
+    bool (*code_allocates)(void);
 };
 
 /* const struct simgpu_interface *simgpu_interface(void); */

@@ -210,6 +210,11 @@ static int code_reach(const struct gmt_collector_class *cls, void *function,
     return device->code_reach(function, variable, data);
 }
 
+static bool code_allocates(void)
+{
+    return device->code_allocates();
+}
+
 static void flush(void)
 {
 }
@@ -243,6 +248,7 @@ const struct gmt_collector_ops *gmt_sim_collector(void)
         .charge = charge,
         .got_ready = got_ready,
         .code_reach = code_reach,
+        .code_allocates = code_allocates,
     };
     return &ops;
 }

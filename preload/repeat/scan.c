@@ -2,6 +2,7 @@
 /* Looks for addresses of memory that is not restored (scan.h). */
 #include "preload/repeat/scan.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "libtrace/threads/mutex.h"
@@ -13,13 +14,25 @@
 #include "preload/state/hazards.h"
 #include "preload/state/tensor_maps.h"
 
-enum { CONTEXTS = 8, THREADS = 256, MOST_BLOCKS = 1024 };
+enum {
+    CONTEXTS = 8,
+    THREADS = 256,
+    MOST_BLOCKS = 1024,
+    FIRST_WORDS = 4096,
+    MOST_ASKED = 4096,
+    HARMLESS = 1024 /* 2^10: the hash below */
+};
 
 #define TABLE_BYTES (GMT_WINDOWS * sizeof(struct gmt_window))
 
-struct found_words {
+struct found_words { /* as on the device */
     uint64_t count;
     uint64_t words[GMT_SCAN_WORDS];
+};
+
+struct scan_result {
+    struct found_words all;
+    uint64_t harmless[HARMLESS]; /* words that the driver was asked about, by their hash */
 };
 
 static gmt_table_pointer windows_table, found_table; /* used by the holder alone (guard/hold.h) */
@@ -256,6 +269,21 @@ static CUresult put_windows(CUfunction function, struct gmt_windows *windows,
     return result;
 }
 
+/* Mostly there are few. */
+static bool fetch(struct found_words *found, CUdeviceptr counter)
+{
+    size_t first = offsetof(struct found_words, words[FIRST_WORDS]);
+    if (gmt_driver.cuMemcpyDtoH_v2(found, counter, first) != CUDA_SUCCESS) {
+        return false;
+    }
+    if (found->count <= FIRST_WORDS || found->count > GMT_SCAN_WORDS) {
+        return true;
+    }
+    return gmt_driver.cuMemcpyDtoH_v2(&found->words[FIRST_WORDS], counter + first,
+                                      (found->count - FIRST_WORDS) * sizeof(found->words[0])) ==
+           CUDA_SUCCESS;
+}
+
 static bool scan_extents(const struct gmt_reach *reach, struct gmt_windows *windows,
                          const struct gmt_extent *own, struct found_words *found)
 {
@@ -275,7 +303,7 @@ static bool scan_extents(const struct gmt_reach *reach, struct gmt_windows *wind
             return false;
         }
     }
-    return gmt_driver.cuMemcpyDtoH_v2(found, counter, sizeof(*found)) == CUDA_SUCCESS;
+    return fetch(found, counter);
 }
 
 static uint64_t cache_bytes(void)
@@ -304,11 +332,28 @@ void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *o
     }
 }
 
+/* Pairs of small integers, or bytes that are 0 and 1, look like addresses where the driver has reserved low ones: thousands of
+ * words, but few different ones. Asking the driver about one takes 0.7 us; after too many it is taken for granted that one leads out. */
+static bool any_found_leads_out(const struct pointer_scan *look, struct scan_result *found)
+{
+    unsigned asked = 0;
+    memset(found->harmless, 0, sizeof(found->harmless));
+    for (uint64_t i = 0; i < found->all.count; i++) {
+        uint64_t word = found->all.words[i];
+        uint64_t *harmless = &found->harmless[word * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+        if (*harmless != word && (asked++ == MOST_ASKED || leads_out(look, word))) {
+            return true;
+        }
+        *harmless = word;
+    }
+    return false;
+}
+
 enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_info *kernel,
                              const struct gmt_arguments *arguments, const struct gmt_extent *own)
 {
     struct gmt_windows *windows = gmt_table_need(&windows_table, sizeof(*windows));
-    struct found_words *found = gmt_table_need(&found_table, sizeof(*found));
+    struct scan_result *found = gmt_table_need(&found_table, sizeof(*found));
     bool heap = gmt_collector->code_allocates == NULL || gmt_collector->code_allocates();
     struct pointer_scan look = {windows, own, reach, reads_pageable_memory(), heap};
     if (windows == NULL || found == NULL || !gmt_windows_find(windows, reach)) {
@@ -324,18 +369,12 @@ enum gmt_unmeasured gmt_scan(struct gmt_reach *reach, const struct gmt_kernel_in
     if (why != GMT_MEASURABLE) {
         return why;
     }
-    if (!scan_extents(reach, windows, own, found)) {
+    if (!scan_extents(reach, windows, own, &found->all)) {
         return GMT_UNMEASURED_ONCE_FAILED;
     }
-    if (found->count > GMT_SCAN_WORDS) {
-        return GMT_UNMEASURED_ONCE_REACH;
-    }
-    for (uint64_t i = 0; i < found->count; i++) {
-        if (leads_out(&look, found->words[i])) {
-            return GMT_UNMEASURED_ONCE_REACH;
-        }
-    }
-    return GMT_MEASURABLE;
+    return found->all.count > GMT_SCAN_WORDS || any_found_leads_out(&look, found)
+               ? GMT_UNMEASURED_ONCE_REACH
+               : GMT_MEASURABLE;
 }
 
 void gmt_scan_forget(CUcontext context)

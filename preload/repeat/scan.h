@@ -20,7 +20,7 @@
 #include "preload/repeat/reach.h"
 #include "preload/state/kernels.h"
 
-#define GMT_SCAN_WORDS 4096 /* in windows; more are not asked about */
+#define GMT_SCAN_WORDS 65536 /* in windows, equal ones included; more are not looked at */
 #define GMT_SCAN_PUT \
     240 /* windows that one launch puts into the table: parameters have 4096 bytes */
 

@@ -15,7 +15,7 @@
  * A thread takes every n-th word, n being the number of threads. Words outside of all windows (most data) cost two
  * comparisons; for the others the last window that begins at or below the word is searched for.
  */
-_Static_assert(GMT_SCAN_PUT * sizeof(struct gmt_window) == 3840 && GMT_SCAN_WORDS == 4096,
+_Static_assert(GMT_SCAN_PUT * sizeof(struct gmt_window) == 3840 && GMT_SCAN_WORDS == 65536,
                "as in the code");
 _Static_assert(GMT_WINDOWS % GMT_SCAN_PUT == 0, "a launch takes GMT_SCAN_PUT windows, used or not");
 
@@ -108,7 +108,7 @@ const char gmt_scan_ptx[] =
     "  setp.ge.u64 %p5, %d11, %d15;\n"
     "  @%p5 bra next;\n"
     "  atom.global.add.u64 %d16, [%d3], 1;\n"
-    "  setp.ge.u64 %p6, %d16, 4096;\n"
+    "  setp.ge.u64 %p6, %d16, 65536;\n"
     "  @%p6 bra done;\n"
     "  shl.b64 %d17, %d16, 3;\n"
     "  add.u64 %d17, %d3, %d17;\n"

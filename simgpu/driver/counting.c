@@ -190,7 +190,8 @@ __attribute__((visibility("default"))) const struct simgpu_interface *simgpu_int
                                                       .forget_launch = sim_counting_forget,
                                                       .last_sites = last_sites,
                                                       .watch = sim_watch,
-                                                      .code_reach = sim_code_reach};
+                                                      .code_reach = sim_code_reach,
+                                                      .code_allocates = sim_code_allocates};
     /* Tests of what gmtrace does with a driver that CUPTI refuses need one that it does not know. */
     const char *wanted = getenv("SIMGPU_INTERFACE");
     return wanted != NULL && strcmp(wanted, "0") == 0 ? NULL : &interface;

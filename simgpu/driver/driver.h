@@ -356,6 +356,7 @@ void sim_counting_free(void *counts);
 
 /* reach.c: struct simgpu_interface's. */
 int sim_code_reach(void *function, void (*variable)(void *data, const char *name), void *data);
+bool sim_code_allocates(void); /* of image.c */
 
 /* image.c: work lock held for writing, or nobody knows the image yet. */
 void sim_image_free(struct sim_image *image);

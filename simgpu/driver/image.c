@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loading: from an image to its PTX, and from PTX to a module whose variables are memory of a context. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -207,6 +208,13 @@ static CUresult load(const char *text, size_t bytes, const struct sim_jit *jit,
     return CUDA_SUCCESS;
 }
 
+static atomic_bool allocates; /* some code that was loaded may call malloc */
+
+bool sim_code_allocates(void)
+{
+    return atomic_load(&allocates);
+}
+
 CUresult sim_image_new(const char *ptx, size_t ptx_bytes, struct sim_library *library,
                        const struct sim_jit *jit, struct sim_image **image)
 {
@@ -236,6 +244,9 @@ CUresult sim_image_new(const char *ptx, size_t ptx_bytes, struct sim_library *li
     }
     jit_log(jit, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, "");
     jit_log(jit, CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, "");
+    if (sim_module_allocates(module)) {
+        atomic_store(&allocates, true);
+    }
     *image = made;
     return CUDA_SUCCESS;
 }

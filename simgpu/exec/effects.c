@@ -64,6 +64,13 @@ static int operand_effect(const struct sim_module *module, const struct ptx_oper
     return effect;
 }
 
+bool sim_module_allocates(const struct sim_module *module)
+{
+    const struct ptx_function *found = ptx_find_function(module->ptx, "malloc");
+
+    return found != NULL && !found->is_defined;
+}
+
 int sim_kernel_effects(const struct sim_kernel *kernel)
 {
     int effect = 0;

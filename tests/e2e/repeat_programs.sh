@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# repeat_programs.sh generate FIRST COUNT | threads COUNT | slow | fill: where every launch is repeated that may
+# repeat_programs.sh generate FIRST COUNT | threads COUNT | slow | fill | numbers: where every launch is repeated that may
 # be, programs show the same. Memory that others see forbids to repeat launches that can reach it, and no others.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
@@ -69,6 +69,9 @@ if [ "$1" = generate ]; then
     echo "innocent beside such: $(ask 'count(*)' "$beside") launches"
     equal "beside, and not made twice" "" "$(some "$beside AND repeats <> 2")"
     equal "beside copies of another device, and not made twice" "" "$(some "kernel LIKE 'either_devices%' AND repeats <> 2")"
+elif [ "$1" = numbers ]; then
+    equal "made twice" "safe_few safe_many" "$(ask "group_concat(kernel, ' ')" 'repeats = 2')"
+    equal "refused" "hazard_among_many hazard_too_different hazard_too_many" "$(refused "kernel" "reason LIKE '%memory that is not restored%' ORDER BY kernel" | paste -sd ' ')"
 elif [ -s timing ]; then
     read -r longest_ns copies kernel_ns <timing
     echo "longest of $copies copies beside a kernel of $((kernel_ns / 1000000)) ms: $((longest_ns / 1000000)) ms"

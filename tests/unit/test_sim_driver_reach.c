@@ -113,6 +113,17 @@ Test(sim_driver_reach, reports_each_effect_and_names_nothing_then)
     cr_expect_str_eq(names, "counter ");
 }
 
+Test(sim_driver_reach, knows_whether_any_code_may_allocate)
+{
+    CUmodule module;
+    sim_start(1);
+    (void)sim_kernel_of(sim_ptx_fill, "fill");
+    cr_expect_not(simgpu_interface()->code_allocates());
+    OK(cuModuleLoadData(&module, effects));
+    OK(cuModuleUnload(module));
+    cr_expect(simgpu_interface()->code_allocates(), "its memory is still there");
+}
+
 Test(sim_driver_reach, does_not_know_functions_without_a_body)
 {
     sim_start(1);

@@ -104,6 +104,13 @@ static int device_code_reach(void *function, void (*variable)(void *data, const 
     return reach_result;
 }
 
+static bool allocates;
+
+static bool device_code_allocates(void)
+{
+    return allocates;
+}
+
 static struct simgpu_interface interface = {
     .version = SIMGPU_INTERFACE_VERSION,
     .bytes = sizeof(interface),
@@ -112,6 +119,7 @@ static struct simgpu_interface interface = {
     .forget_launch = device_forget_launch,
     .last_sites = device_last_sites,
     .code_reach = device_code_reach,
+    .code_allocates = device_code_allocates,
 };
 
 static const struct simgpu_interface *simgpu_interface(void)
@@ -376,12 +384,15 @@ Test(simulated, asks_the_device_what_the_code_of_a_function_reaches)
     cr_expect_str_eq(variable, "function");
     reach_result = -EPERM;
     cr_expect_eq(ops->code_reach(&cls, function, note_variable, &variable), -EPERM);
+    cr_expect_not(ops->code_allocates());
+    allocates = true;
+    cr_expect(ops->code_allocates());
 }
 
 Test(simulated, refuses_a_device_that_cannot_be_asked_for_that)
 {
     struct gmt_collector_config config = {.counters = true, .real_symbol = real_symbol};
     interface.version = 2;
-    interface.bytes = offsetof(struct simgpu_interface, code_reach);
+    interface.bytes = offsetof(struct simgpu_interface, code_allocates);
     cr_expect_eq(gmt_sim_collector()->start(&config), -EPROTO);
 }

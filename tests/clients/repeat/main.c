@@ -84,6 +84,8 @@ static int usage(void)
           "       repeatclient ptx SEED [MODULE]      print the PTX of one, with all hazards\n"
           "       repeatclient threads COUNT          launches and copies in many threads at once\n"
           "       repeatclient slow                   copies beside a kernel that takes seconds\n"
+          "       repeatclient numbers                launches beside numbers that could be "
+          "addresses\n"
           "       repeatclient waiting                a kernel that waits for what its thread does "
           "next\n",
           stderr);
@@ -111,6 +113,9 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[1], "threads") == 0) {
         return repeat_threads(argc > 2 ? (long)numbers[0] : 4);
+    }
+    if (strcmp(argv[1], "numbers") == 0) {
+        return repeat_numbers();
     }
     if (strcmp(argv[1], "waiting") == 0) {
         return repeat_waiting();

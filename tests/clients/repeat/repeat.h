@@ -235,4 +235,8 @@ int repeat_threads(long count);
 int repeat_slow(void);
 int repeat_waiting(void);
 
+/* ---- numbers.c ---- */
+
+int repeat_numbers(void);
+
 #endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers in device memory that could be addresses: kernels beside few and many of them, and an address among them. */
+#include "repeat/repeat.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+enum { MOST = 70000, FEW = 90 };
+
+#define BLOCK (UINT64_C(1) << 36) /* addresses as near to device memory may be of the driver */
+
+#define KERNEL(name) \
+    ".visible .entry " name "(.param .u64 to)\n{\n" \
+    "    .reg .b32 %r<2>;\n    .reg .b64 %rd<2>;\n    ld.param.u64 %rd1, [to];\n" \
+    "    ld.global.u32 %r1, [%rd1];\n    add.u32 %r1, %r1, 1;\n    st.global.u32 [%rd1], %r1;\n" \
+    "    ret;\n}\n"
+
+static const char ptx[] = ".version 7.0\n.target sm_75\n.address_size 64\n" KERNEL("safe_few")
+    KERNEL("safe_many") KERNEL("hazard_among_many") KERNEL("hazard_too_many")
+        KERNEL("hazard_too_different");
+
+static uint64_t words[MOST];
+
+/* `kernel` adds 1 to the first word at `to` beside `count` numbers at `numbers`, `different` of them different, of which the last
+ * is `last`. */
+static void launch_beside(CUmodule module, const char *kernel, CUdeviceptr to, CUdeviceptr numbers,
+                          unsigned count, unsigned different, uint64_t last)
+{
+    CUfunction function;
+    void *parameters[] = {&to};
+    for (unsigned i = 0; i < MOST; i++) {
+        words[i] = i >= count ? 0 : (numbers & ~(BLOCK - 1)) + 8 * (i % different + 1);
+    }
+    words[count - 1] = last != 0 ? last : words[count - 1];
+    CHECK(cu.cuMemcpyHtoD(numbers, words, sizeof words));
+    CHECK(cu.cuModuleGetFunction(&function, module, kernel));
+    CHECK(cu.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, NULL, parameters, NULL));
+    CHECK(cu.cuCtxSynchronize());
+}
+
+int repeat_numbers(void)
+{
+    CUdeviceptr counter, numbers;
+    CUmodule module;
+    void *host;
+    unsigned result = 0;
+    (void)client_start();
+    CHECK(cu.cuModuleLoadData(&module, ptx));
+    CHECK(cu.cuMemAlloc(&counter, sizeof result));
+    CHECK(cu.cuMemAlloc(&numbers, sizeof words));
+    CHECK(cu.cuMemAllocHost(&host, sizeof result));
+    CHECK(cu.cuMemsetD32(counter, 0, 1));
+    launch_beside(module, "safe_few", counter, numbers, 100, FEW, 0);
+    launch_beside(module, "safe_many", counter, numbers, 60000, FEW, 0);
+    launch_beside(module, "hazard_among_many", counter, numbers, 60000, FEW, (uintptr_t)host);
+    launch_beside(module, "hazard_too_many", counter, numbers, MOST, FEW, 0);
+    launch_beside(module, "hazard_too_different", counter, numbers, 20000, 20000, 0);
+    CHECK(cu.cuMemcpyDtoH(&result, counter, sizeof result));
+    printf("%u\n", result);
+    return 0;
+}
