@@ -252,6 +252,7 @@ const struct gmt_collector_ops *gmt_cupti_collector(void)
         .flush = flush,
         .forking = gmt_measure_forking,
         .abandon = abandon,
+        .launched = gmt_measure_launched,
         .lacks = gmt_measure_lacks,
         .repeats = gmt_measure_repeats,
         .prepare = gmt_measure_prepare,

@@ -78,6 +78,7 @@ struct gmt_collector_class {
     _Atomic uint64_t launches;    /* seen so far */
     _Atomic uint32_t measured[GMT_GROUPS]; /* launches, by enum gmt_counter_group */
     _Atomic uint32_t listed;               /* 1: in the list of classes */
+    _Atomic uint32_t in_graph;             /* 1: in one that is launched again */
     _Atomic uint32_t complete;             /* 1: nothing is to be measured any more */
     _Atomic uint32_t discards;             /* ranges that other threads' launches spoiled */
     _Atomic uint32_t no_cubin;             /* 1: single instructions of it cannot be looked up */
@@ -181,6 +182,8 @@ struct gmt_collector_ops {
      * heap. NULL: as true. */
     bool (*code_allocates)(void);
 
+    /* A graph with the class is launched again, after `count` launches of which `want` was not asked. NULL: nobody counts them. */
+    void (*launched)(struct gmt_collector_class *cls, uint64_t count);
     /* Does the class lack counters that one more launch may bring now, as far as is known? Does not count as a launch of it.
      * NULL: as false. */
     bool (*lacks)(const struct gmt_collector_class *cls);

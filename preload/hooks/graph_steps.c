@@ -20,6 +20,7 @@
 #define MOST_PARAMETERS 256u
 #define FIRST_PAUSE_NS UINT64_C(10000000)
 #define LONGEST_PAUSE_NS UINT64_C(10000000000)
+#define LONGEST_LOOK_PAUSE_NS UINT64_C(1000000000) /* where nothing is launched by steps */
 /* That the steps are waited for: a kernel may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
@@ -37,7 +38,7 @@ static void cluster_of(const struct gmt_step_kernel *kernel, uint32_t cluster[3]
     }
 }
 
-/* Some kernel lacks counters. What the graph has launched since the last look is counted for the classes. */
+/* Some kernel lacks counters. What the graph has launched before is counted for the classes: which are worth it shows from that. */
 static bool any_lacks(struct gmt_node_steps *steps)
 {
     bool any = false;
@@ -55,9 +56,8 @@ static bool any_lacks(struct gmt_node_steps *steps)
         struct gmt_class_info *cls = gmt_class_find(info, kernel->grid, kernel->block,
                                                     kernel->dynamic_shared_bytes, cluster);
         if (cls != NULL) {
-            /* The first two are those that the collector sees itself. */
-            if (atomic_load(&cls->collector.launches) >= 2) {
-                atomic_fetch_add(&cls->collector.launches, steps->launches);
+            if (gmt_collector->launched != NULL) {
+                gmt_collector->launched(&cls->collector, steps->launches);
             }
             any |= gmt_collector->lacks != NULL && gmt_collector->lacks(&cls->collector);
         }
@@ -226,12 +226,12 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
     bool first = !steps->launched, elsewhere = !first && steps->stream != call->stream;
     steps->launched = true;
     steps->stream = call->stream;
-    steps->launches++;
     /* A graph that is launched once has times for its kernels, at least. Steps would not wait for a launch of before in
      * another stream. */
     bool always = gmt_options.graph_steps == GMT_GRAPH_STEPS_ALWAYS;
     if (((first || now_ns < steps->next_look_ns) && !always) || elsewhere || !may_wait(call) ||
         !is_in_context(steps, call->stream)) {
+        steps->launches++;
         return false;
     }
     unsigned measured = 0;
@@ -244,9 +244,11 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         steps->pause_ns = 0;
         return true;
     }
-    steps->pause_ns = steps->pause_ns == 0                 ? FIRST_PAUSE_NS
-                      : steps->pause_ns < LONGEST_PAUSE_NS ? 2 * steps->pause_ns
-                                                           : steps->pause_ns;
+    uint64_t longest_ns = made ? LONGEST_PAUSE_NS : LONGEST_LOOK_PAUSE_NS;
+    steps->launches += made ? 0 : 1;
+    steps->pause_ns = steps->pause_ns == 0           ? FIRST_PAUSE_NS
+                      : steps->pause_ns < longest_ns ? 2 * steps->pause_ns
+                                                     : steps->pause_ns;
     steps->next_look_ns = gmt_clock_monotonic_ns() + steps->pause_ns;
     return made;
 }

@@ -180,6 +180,27 @@ Test(sampling, a_group_that_cannot_be_counted_is_passed_over)
     cr_expect_eq(gmt_sampling_want(&sampling, &classes[1]), GMT_GROUP_NONE);
 }
 
+Test(sampling, launches_in_graphs_count_as_others_do)
+{
+    begin(100 * MS, 0.0);
+    gmt_sampling_launched(&sampling, &classes[0], 0, MS);
+    cr_expect_eq(atomic_load(&sampling.class_count), 0u);
+    gmt_sampling_launched(&sampling, &classes[0], 1, MS);
+    cr_expect_eq(atomic_load(&sampling.class_count), 1u);
+    cr_expect_eq(atomic_load(&sampling.once_count), 1u);
+    gmt_sampling_launched(&sampling, &classes[0], 99, MS);
+    gmt_sampling_launched(&sampling, &classes[1], 100, MS);
+    cr_expect_eq(atomic_load(&sampling.class_count), 2u);
+    cr_expect_eq(atomic_load(&sampling.once_count), 0u);
+    cr_expect_eq(atomic_load(&classes[0].launches), 100u);
+    /* Of a refused class only some launches look at the clock; those of a graph are few. */
+    atomic_store(&classes[0].retry_ns, 10 * MS);
+    gmt_sampling_launched(&sampling, &classes[0], 1, 9 * MS);
+    cr_expect_eq(gmt_sampling_want(&sampling, &classes[0]), GMT_GROUP_NONE);
+    gmt_sampling_launched(&sampling, &classes[0], 1, 10 * MS);
+    cr_expect_eq(gmt_sampling_want(&sampling, &classes[0]), GMT_GROUP_HARDWARE);
+}
+
 Test(sampling, each_reason_is_reported_of_the_class_that_it_holds_for)
 {
     begin(1000 * MS, 0.05);

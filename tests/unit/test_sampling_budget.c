@@ -98,6 +98,25 @@ Test(sampling_budget, hardware_counters_leave_three_quarters_of_that_half)
     cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_SASS);
 }
 
+/* When it shows that they are significant the loop may be over. */
+Test(sampling_budget, kernels_of_a_graph_that_is_launched_again_are_counted_at_once)
+{
+    begin(100 * MS, 0.0);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = kernel_ns[1] = 2 * US;
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(launch(&classes[i], 0, MS), GMT_GROUP_HARDWARE);
+        record(i);
+    }
+    gmt_sampling_charge(&sampling, 60 * MS);
+    gmt_sampling_launched(&sampling, &classes[1], 1, gmt_clock_monotonic_ns());
+    cr_expect_eq(launch(&classes[0], 0, MS), GMT_GROUP_NONE);
+    cr_expect_eq(launch(&classes[1], 0, MS), GMT_GROUP_SASS);
+    gmt_sampling_charge(&sampling, 26 * MS);
+    gmt_sampling_launched(&sampling, &classes[2], 1, gmt_clock_monotonic_ns());
+    cr_expect_eq(launch(&classes[2], 0, MS), GMT_GROUP_NONE, "a quarter is kept all the same");
+}
+
 /* 12 ms, in big modules: a kernel that takes 10 us in all is not worth them. */
 Test(sampling_budget, what_counting_takes_here_is_learned_and_decides_what_is_worth_it)
 {
@@ -117,6 +136,25 @@ Test(sampling_budget, what_counting_takes_here_is_learned_and_decides_what_is_wo
     }
     classes[1].retry_ns = 0;
     cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_SASS, "200 us");
+}
+
+/* 50 times as long as by itself a convolution ran that the range profiler counted, where 30 times were expected. */
+Test(sampling_budget, how_much_longer_counted_kernels_run_here_is_learned)
+{
+    begin(400 * MS, 0.0);
+    gmt_sampling_offer(&sampling, GMT_GROUP_SASS, false);
+    session = GMT_GROUP_HARDWARE;
+    kernel_ns[0] = 2 * MS;
+    kernel_ns[1] = 5 * MS;
+    for (unsigned i = 0; i < 2; i++) {
+        cr_assert_eq(launch(&classes[i], 0, kernel_ns[i] + MS), GMT_GROUP_HARDWARE);
+        record(i);
+    }
+    cr_expect_eq(gmt_sampling_times(&sampling, GMT_GROUP_PATCHED), GMT_SAMPLING_PATCHED_TIMES);
+    cr_assert_eq(launch(&classes[0], 0, 150 * MS), GMT_GROUP_PATCHED);
+    cr_expect_eq(gmt_sampling_times(&sampling, GMT_GROUP_PATCHED), 53u, "half of the way to 75");
+    cr_expect_eq(launch(&classes[1], 0, 375 * MS), GMT_GROUP_NONE, "150 ms would have fitted");
+    cr_expect_lt(sampling.spent_ns, 400 * MS);
 }
 
 /* Ranges of one kernel of microseconds lie up to 0.5 ms apart: the longer one is not the longer kernel. */

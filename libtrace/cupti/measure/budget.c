@@ -3,16 +3,13 @@
 #define _GNU_SOURCE
 #include "libtrace/cupti/measure/sampling.h"
 
-/* Expected of a class that has no sample of the group yet; docs/cupti-notes.md, "What counting one launch
- * costs": of a launch by itself, and how many times its kernel's time. */
-static const struct {
-    uint64_t fixed_ns;
-    uint64_t times;
-} expected[GMT_GROUPS] = {
-    [GMT_GROUP_HARDWARE] = {GMT_SAMPLING_RANGE_NS, 1},
-    [GMT_GROUP_PATCHED] = {100000, GMT_SAMPLING_PATCHED_TIMES},
-    [GMT_GROUP_SPILL] = {1000000, 1},
-    [GMT_GROUP_SASS] = {150000, GMT_SAMPLING_SASS_TIMES},
+/* Expected of a launch by itself, besides its kernel, where none of the group has been measured; docs/cupti-notes.md, "What counting one
+ * launch costs". */
+static const uint64_t usual_ns[GMT_GROUPS] = {
+    [GMT_GROUP_HARDWARE] = GMT_SAMPLING_RANGE_NS,
+    [GMT_GROUP_PATCHED] = 100000,
+    [GMT_GROUP_SPILL] = 1000000,
+    [GMT_GROUP_SASS] = 150000,
 };
 #define EXPECTED_ALL_TIMES 200u /* where every instruction is counted */
 #define LONGEST_WAIT_NS UINT64_C(1000000000)
@@ -31,8 +28,7 @@ static const struct {
  * are. In their first step nearly all classes look as if they were launched once. */
 #define LEAST_STAKE 0.01
 #define LEAST_STAKE_NS 10000.0
-#define MOST_ONCE 64u    /* classes of a program that is taken for one that launches each once */
-#define MOST_RESERVED 2u /* times the start allowance, of which half is reserved */
+#define MOST_ONCE 64u /* classes of a program that is taken for one that launches each once */
 /* Of a launch that got ready in vain: what is beyond was spent waiting for others' work. */
 #define MOST_VAIN_NS UINT64_C(10000000)
 #define VAIN_PART 16u /* of what measuring may take: what may go into getting ready in vain */
@@ -52,8 +48,7 @@ uint64_t gmt_sampling_allowance_ns(const struct gmt_sampling *s, uint64_t now_ns
 /* What a launch takes besides its kernel: as those so far, where they took longer than is expected. */
 static uint64_t fixed_ns(const struct gmt_sampling *s, uint32_t group)
 {
-    return s->fixed_ns[group] > expected[group].fixed_ns ? s->fixed_ns[group]
-                                                         : expected[group].fixed_ns;
+    return s->fixed_ns[group] > usual_ns[group] ? s->fixed_ns[group] : usual_ns[group];
 }
 
 /* Of the launch as a whole, the kernel's own time included: its caller may have had to wait for it
@@ -64,7 +59,7 @@ static uint64_t expected_ns(const struct gmt_sampling *s, const struct gmt_colle
     uint64_t known_ns = atomic_load_explicit(&cls->cost_ns[group], memory_order_relaxed);
     uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls);
     bool all = group == GMT_GROUP_SASS && s->instructions == GMT_INSTRUCTIONS_ALL;
-    uint64_t times = all ? EXPECTED_ALL_TIMES : expected[group].times;
+    uint64_t times = all ? EXPECTED_ALL_TIMES : gmt_sampling_times(s, group);
     return known_ns != 0 ? known_ns : fixed_ns(s, group) + times * kernel_ns;
 }
 
@@ -184,17 +179,21 @@ static bool is_probably_launched_once(const struct gmt_sampling *s,
            (kernel_ns == 0 || is_worth_repeating(s, kernel_ns));
 }
 
-/* Counting a launch is expensive, and which classes are significant shows only as they are launched again. So half of what may be
- * spent is reserved for these, and for classes that probably are launched once. The start allowance is the most: what is left over
- * in a long run is for all. Others' hardware counters leave three quarters of the reserve, as they show how long a kernel runs. */
+/* Counting a launch is expensive, and which classes are significant shows only as they are launched again. So these, and classes that
+ * probably are launched once, may have all that may be spent. Others leave all but half of the start allowance, and no more than one
+ * start allowance in a long run: the share is not to be counted on, as nothing is left of it where the hooks alone cost what all
+ * of gmtrace may cost (limit_ns). Others' hardware counters leave three quarters of the reserve, as they show how long a kernel runs. */
 static uint64_t reserve_ns(const struct gmt_sampling *s, uint64_t allowed_ns)
 {
     bool times = (atomic_load(&s->groups) & 1u << GMT_GROUP_HARDWARE) != 0;
-    uint64_t most_ns = MOST_RESERVED * s->start_allowance_ns;
-    return times ? (allowed_ns < most_ns ? allowed_ns : most_ns) / 2 : 0;
+    uint64_t half_ns = s->start_allowance_ns / 2;
+    uint64_t beyond_ns = allowed_ns > half_ns ? allowed_ns - half_ns : 0;
+    uint64_t most_ns = s->start_allowance_ns;
+    return times ? (beyond_ns < most_ns ? beyond_ns : most_ns) : 0;
 }
 
-/* What of the reserve is not for this launch. One that was let in to be repeated is counted, too. */
+/* What of the reserve is not for this launch. One that was let in to be repeated is counted, too. Graphs are made to be launched
+ * often: of their classes less is waited for, as the loop may be over by then (60 launches of 0.3 ms in a JAX program). */
 static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_class *cls,
                             enum gmt_counter_group group, uint64_t allowed_ns, uint64_t now_ns)
 {
@@ -203,7 +202,8 @@ static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_c
         (counts && is_probably_launched_once(s, cls, 0))) {
         return 0;
     }
-    return reserve_ns(s, allowed_ns) / 4 * (counts ? 4 : 3);
+    bool in_graph = atomic_load_explicit(&cls->in_graph, memory_order_relaxed) != 0;
+    return reserve_ns(s, allowed_ns) / 4 * (in_graph ? 1 : counts ? 4 : 3);
 }
 
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
@@ -266,10 +266,8 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
         return false;
     }
     double wait_ns = (double)LONGEST_WAIT_NS;
-    bool grows = reserved != 0 && allowed_ns < MOST_RESERVED * s->start_allowance_ns;
-    double share = grows ? s->share / 2 : s->share; /* the reserve has the other half */
-    if (share > 1e-6 && (double)(needed_ns - allowed_ns) / share < wait_ns) {
-        wait_ns = (double)(needed_ns - allowed_ns) / share;
+    if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
+        wait_ns = (double)(needed_ns - allowed_ns) / s->share;
     }
     if (needed_ns - reserved <= allowed_ns && wait_ns > (double)TOTAL_REFRESH_NS) {
         wait_ns = (double)TOTAL_REFRESH_NS; /* it may be significant by then */
@@ -287,7 +285,7 @@ static uint64_t execution_ns(const struct gmt_sampling *s, enum gmt_counter_grou
                              uint64_t kernel_ns)
 {
     bool session = group == GMT_GROUP_PATCHED;
-    return fixed_ns(s, group) + expected[group].times * kernel_ns +
+    return fixed_ns(s, group) + gmt_sampling_times(s, group) * kernel_ns +
            (session ? s->session_cost_ns : 0);
 }
 
@@ -373,7 +371,8 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
 {
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
-    uint64_t kernel_ns = expected[group].times * gmt_sampling_kernel_ns(s, cls);
+    gmt_sampling_ran(s, cls, group, ns);
+    uint64_t kernel_ns = gmt_sampling_times(s, group) * gmt_sampling_kernel_ns(s, cls);
     if (2 * kernel_ns <= ns) { /* it is not the kernel that took long */
         uint64_t last_ns = s->fixed_ns[group];
         s->fixed_ns[group] = last_ns != 0 ? (3 * last_ns + ns - kernel_ns) / 4 : ns - kernel_ns;

@@ -400,6 +400,11 @@ enum gmt_counter_group gmt_measure_begin(const struct gmt_launch_call *call)
     return group; /* else the lock stays held until gmt_measure_end */
 }
 
+void gmt_measure_launched(struct gmt_collector_class *cls, uint64_t count)
+{
+    gmt_sampling_launched(&m->sampling, cls, count, gmt_clock_monotonic_ns());
+}
+
 bool gmt_measure_lacks(const struct gmt_collector_class *cls)
 {
     return atomic_load(&m->counting) && !atomic_load(&m->suspended) &&

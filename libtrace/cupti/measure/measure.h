@@ -39,6 +39,7 @@ void gmt_measure_waited(void);
 
 /* gmt_collector_ops.prepare, repeats, charge and got_ready. */
 bool gmt_measure_prepare(const struct gmt_launch_call *call);
+void gmt_measure_launched(struct gmt_collector_class *cls, uint64_t count);
 bool gmt_measure_lacks(const struct gmt_collector_class *cls);
 uint64_t gmt_measure_repeats(struct gmt_collector_class *cls, uint64_t kernel_ns,
                              uint64_t copies_ns);

@@ -8,7 +8,7 @@
 #include "libtrace/cupti/base/device_time.h"
 #include "libtrace/record/clock.h"
 
-#define EXPECTED_SESSION_NS UINT64_C(60000000) /* start, stop and decode of a later session */
+#define EXPECTED_SESSION_NS UINT64_C(85000000) /* start, stop and decode of a later session */
 #define EXPECTED_CHANGE_NS UINT64_C(170000000) /* ... of one for a group that had none yet */
 
 /* Groups in the order in which they are wanted, with what each of them is. */
@@ -174,6 +174,23 @@ void gmt_sampling_launched_again(struct gmt_sampling *s)
 {
     unsigned once = atomic_load(&s->once_count);
     while (once != 0 && !atomic_compare_exchange_weak(&s->once_count, &once, once - 1)) {
+    }
+}
+
+void gmt_sampling_launched(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t count,
+                           uint64_t now_ns)
+{
+    uint64_t seen = atomic_fetch_add_explicit(&cls->launches, count, memory_order_relaxed);
+    uint64_t retry_ns = atomic_load_explicit(&cls->retry_ns, memory_order_relaxed);
+    if (seen == 0 && count != 0) {
+        gmt_sampling_list(s, cls);
+    }
+    atomic_store_explicit(&cls->in_graph, 1, memory_order_relaxed);
+    if (seen < 2 && seen + count >= 2) {
+        gmt_sampling_launched_again(s);
+    }
+    if (retry_ns != 0 && now_ns >= retry_ns) {
+        atomic_store_explicit(&cls->retry_ns, 0, memory_order_relaxed);
     }
 }
 

@@ -17,10 +17,10 @@
  *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
  * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
- * of the group, and half of the budget, start_ns at most, for classes with 1 % of the device's time. Where one of them has to wait
+ * of the group, and all but half of start_ns (start_ns at most) for classes with 1 % of the device's time. Where one of them has to wait
  * for its turn, those with less time at stake leave it room.
  *
- * gmt_sampling_want, _first_lacked, _repeats and _got_ready may be called by any thread; everything else by whoever holds the
+ * gmt_sampling_want, _launched, _first_lacked, _repeats and _got_ready may be called by any thread; everything else by whoever holds the
  * collector's lock. Times are CLOCK_MONOTONIC ns.
  */
 #ifndef GMT_CUPTI_MEASURE_SAMPLING_H
@@ -49,7 +49,7 @@
  * docs/cupti-notes.md, "What counting one launch costs"), and the session has to change and change back: 60 ms where that is
  * quick, and 340 ms elsewhere (gmt_sampling_is_long). */
 #define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
-/* How many times as long a counted kernel is expected to run. */
+/* How many times as long a counted kernel is expected to run, where no long one was counted. */
 #define GMT_SAMPLING_PATCHED_TIMES 30u
 #define GMT_SAMPLING_SASS_TIMES 100u
 
@@ -78,6 +78,8 @@ struct gmt_sampling {
     _Atomic uint64_t in_vain_ns; /* that the program was held for what did not end */
     /* What a measured launch took besides its kernel, on average; 0 = none yet. */
     _Atomic uint64_t fixed_ns[GMT_GROUPS];
+    /* ... and how many times as long as by itself the kernel ran then; 0 = no long one yet. */
+    _Atomic uint64_t times[GMT_GROUPS];
     _Atomic uint64_t session_cost_ns; /* expected of starting and ending a later session */
     _Atomic uint64_t change_ns;       /* ... and of one for another group, on average */
     _Atomic uint64_t long_ns; /* of classes that run long and are not counted, one execution each */
@@ -142,6 +144,11 @@ static inline enum gmt_counter_group gmt_sampling_want(struct gmt_sampling *s,
                : gmt_sampling_pick(s, cls);
 }
 
+/* A graph with the class is launched again, after `count` launches without gmt_sampling_want. If it may be asked again for a class that
+ * the budget has refused, the next launch is. */
+void gmt_sampling_launched(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t count,
+                           uint64_t now_ns);
+
 /* May `cls` be measured now? `session_ns`: expected cost of the session it needs, 0 = none. When the
  * budget says no, gmt_sampling_want does not ask for this class again before it could say yes (or a
  * second has passed). */
@@ -196,6 +203,12 @@ void gmt_sampling_charge(struct gmt_sampling *s, uint64_t ns);
 
 /* A range of HARDWARE took `ns` from its begin, when the device was idle, to its end. */
 void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls, uint64_t ns);
+
+/* How many times as long as by itself a kernel is expected to run that is counted so. */
+uint64_t gmt_sampling_times(const struct gmt_sampling *s, uint32_t group);
+/* A counted launch took `ns` in all: learn from it how many times that is, where its kernel is long. */
+void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint32_t group,
+                      uint64_t ns);
 
 /* Is it cheaper to count `cls` by the range profiler, by what changes of the session have taken so far? */
 bool gmt_sampling_is_long(const struct gmt_sampling *s, const struct gmt_collector_class *cls);
