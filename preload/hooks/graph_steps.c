@@ -20,7 +20,7 @@
 #define MOST_PARAMETERS 256u
 #define FIRST_PAUSE_NS UINT64_C(10000000)
 #define LONGEST_PAUSE_NS UINT64_C(10000000000)
-#define LONGEST_LOOK_PAUSE_NS UINT64_C(1000000000) /* where nothing is launched by steps */
+#define LONGEST_REFUSED_NS UINT64_C(1000000000) /* where the budget refuses, which may change */
 /* That the steps are waited for: a kernel may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
@@ -38,8 +38,9 @@ static void cluster_of(const struct gmt_step_kernel *kernel, uint32_t cluster[3]
     }
 }
 
-/* Some kernel lacks counters. What the graph has launched before is counted for the classes: which are worth it shows from that. */
-static bool any_lacks(struct gmt_node_steps *steps)
+/* Some kernel lacks counters. What the graph has launched before is counted for the classes: which are worth it shows from that. *refused: the
+ * budget refuses one. */
+static bool any_lacks(struct gmt_node_steps *steps, bool *refused)
 {
     bool any = false;
     for (size_t i = 0; i < steps->count; i++) {
@@ -59,6 +60,7 @@ static bool any_lacks(struct gmt_node_steps *steps)
             if (gmt_collector->launched != NULL) {
                 gmt_collector->launched(&cls->collector, steps->launches);
             }
+            *refused |= atomic_load(&cls->collector.retry_ns) != 0;
             any |= gmt_collector->lacks != NULL && gmt_collector->lacks(&cls->collector);
         }
     }
@@ -235,7 +237,7 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         return false;
     }
     unsigned measured = 0;
-    bool tries = any_lacks(steps) || always;
+    bool refused = false, tries = any_lacks(steps, &refused) || always;
     if (tries) {
         gmt_device_records_need();
     }
@@ -244,11 +246,10 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         steps->pause_ns = 0;
         return true;
     }
-    uint64_t longest_ns = made ? LONGEST_PAUSE_NS : LONGEST_LOOK_PAUSE_NS;
+    uint64_t longest_ns = refused && !made ? LONGEST_REFUSED_NS : LONGEST_PAUSE_NS;
+    uint64_t pause_ns = steps->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * steps->pause_ns;
     steps->launches += made ? 0 : 1;
-    steps->pause_ns = steps->pause_ns == 0           ? FIRST_PAUSE_NS
-                      : steps->pause_ns < longest_ns ? 2 * steps->pause_ns
-                                                     : steps->pause_ns;
+    steps->pause_ns = pause_ns < longest_ns ? pause_ns : longest_ns;
     steps->next_look_ns = gmt_clock_monotonic_ns() + steps->pause_ns;
     return made;
 }

@@ -20,7 +20,7 @@ enum {
     MOST_BLOCKS = 1024,
     FIRST_WORDS = 4096,
     MOST_ASKED = 4096,
-    HARMLESS = 1024 /* 2^10: the hash below */
+    HARMLESS = 8192 /* 2^13 slots: half full at most */
 };
 
 #define TABLE_BYTES (GMT_WINDOWS * sizeof(struct gmt_window))
@@ -32,7 +32,7 @@ struct found_words { /* as on the device */
 
 struct scan_result {
     struct found_words all;
-    uint64_t harmless[HARMLESS]; /* words that the driver was asked about, by their hash */
+    uint64_t harmless[HARMLESS]; /* words that the driver was asked about; 0: none */
 };
 
 static gmt_table_pointer windows_table, found_table; /* used by the holder alone (guard/hold.h) */
@@ -269,6 +269,18 @@ static CUresult put_windows(CUfunction function, struct gmt_windows *windows,
     return result;
 }
 
+/* One window into the table at `own` in which no word is: what is read from now on is only read. */
+static CUresult put_none(CUfunction function, struct gmt_windows *windows,
+                         const struct gmt_extent *own)
+{
+    CUdeviceptr to = own->base, counter = own->base + TABLE_BYTES;
+    uint32_t entries = scanned_windows = 1;
+    void *parameters[] = {&to, &entries, &counter, windows->scratch};
+    windows->scratch[0] = (struct gmt_window){UINT64_MAX, UINT64_MAX};
+    return gmt_driver.cuLaunchKernel(function, 1, 1, 1, GMT_SCAN_PUT, 1, 1, 0, NULL, parameters,
+                                     NULL);
+}
+
 /* Mostly there are few. */
 static bool fetch(struct found_words *found, CUdeviceptr counter)
 {
@@ -303,7 +315,7 @@ static bool scan_extents(const struct gmt_reach *reach, struct gmt_windows *wind
             return false;
         }
     }
-    return fetch(found, counter);
+    return fetch(found, counter) && put_none(code.put, windows, own) == CUDA_SUCCESS;
 }
 
 static uint64_t cache_bytes(void)
@@ -316,7 +328,7 @@ static uint64_t cache_bytes(void)
     return known && bytes > 0 ? (uint64_t)bytes : 0;
 }
 
-/* What it finds is not looked at: the scan before has found it, too. */
+/* It finds nothing, and writes nothing (put_none). */
 void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *own)
 {
     struct loaded code;
@@ -332,6 +344,16 @@ void gmt_scan_clean_l2(const struct gmt_reach *reach, const struct gmt_extent *o
     }
 }
 
+/* Where the word is, or where there is room for it. */
+static uint64_t *slot_of(uint64_t *slots, uint64_t word)
+{
+    uint64_t at = word * UINT64_C(0x9e3779b97f4a7c15) >> 51;
+    while (slots[at] != 0 && slots[at] != word) {
+        at = (at + 1) % HARMLESS;
+    }
+    return &slots[at];
+}
+
 /* Pairs of small integers, or bytes that are 0 and 1, look like addresses where the driver has reserved low ones: thousands of
  * words, but few different ones. Asking the driver about one takes 0.7 us; after too many it is taken for granted that one leads out. */
 static bool any_found_leads_out(const struct pointer_scan *look, struct scan_result *found)
@@ -340,7 +362,7 @@ static bool any_found_leads_out(const struct pointer_scan *look, struct scan_res
     memset(found->harmless, 0, sizeof(found->harmless));
     for (uint64_t i = 0; i < found->all.count; i++) {
         uint64_t word = found->all.words[i];
-        uint64_t *harmless = &found->harmless[word * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+        uint64_t *harmless = slot_of(found->harmless, word);
         if (*harmless != word && (asked++ == MOST_ASKED || leads_out(look, word))) {
             return true;
         }

@@ -3,7 +3,8 @@
  * Can a kernel get at memory that is not restored? Looks for addresses of such memory in all that the kernel can
  * read: its arguments, and (on the device) every aligned 8-byte word of what it can write.
  *
- * A word in a window (windows.h) may be an address, or any number. The driver is asked about each: what it knows as memory
+ * A word in a window (windows.h) may be an address, or any number. The driver is asked about each that is not equal to one before (with too many
+ * the launch is refused): what it knows as memory
  * of the host, of another context, or managed leads there. Other device memory (a variable of another module) is added to what
  * is restored. What the driver does not know is no address that a kernel may use, but on devices that can read pageable
  * memory, and where code may have allocated memory of the device's heap.
@@ -20,7 +21,7 @@
 #include "preload/repeat/reach.h"
 #include "preload/state/kernels.h"
 
-#define GMT_SCAN_WORDS 65536 /* in windows, equal ones included; more are not looked at */
+#define GMT_SCAN_WORDS 65536 /* in windows, equal ones included; with more the launch is refused */
 #define GMT_SCAN_PUT \
     240 /* windows that one launch puts into the table: parameters have 4096 bytes */
 

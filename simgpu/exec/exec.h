@@ -69,7 +69,7 @@ const struct sim_inst_info *sim_kernel_insts(const struct sim_kernel *kernel, si
  * they print, assert, allocate, free or launch; -ENOENT: they call what has no body and no known name.
  */
 int sim_kernel_effects(const struct sim_kernel *kernel);
-/* Does the module declare malloc, which some kernel may call? */
+/* Does the module declare malloc, which some kernel may call? No other function that it can call allocates. */
 bool sim_module_allocates(const struct sim_module *module);
 
 /* ---- memory --------------------------------------------------------------------------------- */

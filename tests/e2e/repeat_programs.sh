@@ -70,8 +70,8 @@ if [ "$1" = generate ]; then
     equal "beside, and not made twice" "" "$(some "$beside AND repeats <> 2")"
     equal "beside copies of another device, and not made twice" "" "$(some "kernel LIKE 'either_devices%' AND repeats <> 2")"
 elif [ "$1" = numbers ]; then
-    equal "made twice" "safe_few safe_many" "$(ask "group_concat(kernel, ' ')" 'repeats = 2')"
-    equal "refused" "hazard_among_many hazard_too_different hazard_too_many" "$(refused "kernel" "reason LIKE '%memory that is not restored%' ORDER BY kernel" | paste -sd ' ')"
+    equal "made twice" "safe_different safe_few safe_many" "$(ask kernel 'repeats = 2 ORDER BY kernel' | paste -sd ' ')"
+    equal "refused" "hazard_among_many hazard_heap hazard_too_different hazard_too_many" "$(refused "kernel" "reason LIKE '%memory that is not restored%' ORDER BY kernel" | paste -sd ' ')"
 elif [ -s timing ]; then
     read -r longest_ns copies kernel_ns <timing
     echo "longest of $copies copies beside a kernel of $((kernel_ns / 1000000)) ms: $((longest_ns / 1000000)) ms"

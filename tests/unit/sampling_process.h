@@ -136,6 +136,7 @@ static void measure(unsigned number, enum gmt_counter_group group)
         gmt_sampling_timed(&sampling, &classes[number], 800 * US + kernel_ns[number] + noise_ns);
     }
     gmt_sampling_charge_launch(&sampling, &classes[number], group, cost_ns);
+    gmt_sampling_ran(&sampling, &classes[number], group, cost_ns);
     gmt_sampling_measured(&sampling, &classes[number], group, clock_ns);
 }
 

@@ -270,8 +270,25 @@ Test(sampling_repeats, a_late_kernel_is_repeated_from_what_is_left_over)
     sampling.began_ns -= 600000 * MS;
     gmt_sampling_charge(&sampling, 5000 * MS);
     cr_expect_neq(repeats(2 * US, 0), 0u);
-    gmt_sampling_charge(&sampling, 25200 * MS);
-    cr_expect_eq(repeats(2 * US, 0), 0u, "0.8 of 31 s are left, and 0.875 are kept");
+    gmt_sampling_charge(&sampling, 24500 * MS);
+    cr_expect_neq(repeats(2 * US, 0), 0u, "1.5 of 31 s are left, and 1.375 are kept");
+    gmt_sampling_charge(&sampling, 200 * MS);
+    cr_expect_eq(repeats(2 * US, 0), 0u);
+}
+
+/* The reserve grows with the budget, and never beyond what is left of it for others. */
+Test(sampling_repeats, a_short_kernel_is_repeated_at_any_time_where_little_is_spent)
+{
+    for (uint64_t seconds = 0; seconds < 40; seconds++) {
+        begin(1000 * MS, false);
+        launch_others(1000000);
+        atomic_store(&kernel.launches, 0);
+        (void)gmt_sampling_want(&sampling, &kernel);
+        sampling.share = 0.05;
+        sampling.began_ns -= seconds * 1000 * MS;
+        gmt_sampling_charge(&sampling, 100 * MS);
+        cr_expect_neq(repeats(2 * US, 0), 0u, "%llu s", (unsigned long long)seconds);
+    }
 }
 
 Test(sampling_repeats, those_that_get_ready_not_in_vain_let_others_do_so)

@@ -392,7 +392,6 @@ Test(simulated, asks_the_device_what_the_code_of_a_function_reaches)
 Test(simulated, refuses_a_device_that_cannot_be_asked_for_that)
 {
     struct gmt_collector_config config = {.counters = true, .real_symbol = real_symbol};
-    interface.version = 2;
     interface.bytes = offsetof(struct simgpu_interface, code_allocates);
     cr_expect_eq(gmt_sim_collector()->start(&config), -EPROTO);
 }

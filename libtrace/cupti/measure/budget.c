@@ -203,7 +203,7 @@ static uint64_t reserved_ns(struct gmt_sampling *s, const struct gmt_collector_c
         return 0;
     }
     bool in_graph = atomic_load_explicit(&cls->in_graph, memory_order_relaxed) != 0;
-    return reserve_ns(s, allowed_ns) / 4 * (in_graph ? 1 : counts ? 4 : 3);
+    return reserve_ns(s, allowed_ns) / 4 * (!counts ? 3 : in_graph ? 2 : 4);
 }
 
 static bool is_first(const struct gmt_collector_class *cls, uint32_t group)
@@ -269,13 +269,17 @@ bool gmt_sampling_may(struct gmt_sampling *s, struct gmt_collector_class *cls,
     if (s->share > 1e-6 && (double)(needed_ns - allowed_ns) / s->share < wait_ns) {
         wait_ns = (double)(needed_ns - allowed_ns) / s->share;
     }
-    if (needed_ns - reserved <= allowed_ns && wait_ns > (double)TOTAL_REFRESH_NS) {
-        wait_ns = (double)TOTAL_REFRESH_NS; /* it may be significant by then */
+    if (needed_ns - reserved <= allowed_ns) { /* it may be significant by then */
+        double most_ns = (double)TOTAL_REFRESH_NS;
+        wait_ns = wait_ns < most_ns ? wait_ns : most_ns;
+        wait_ns = wait_ns > most_ns / 10 ? wait_ns : most_ns / 10;
     }
     atomic_store(&cls->retry_ns, now_ns + 1 + (uint64_t)wait_ns);
     if (first) {
         gmt_sampling_note(cls, GMT_UNMEASURED_BUDGET);
-        wait_for_budget(s, cls, cost_ns, needed_ns - allowed_ns, now_ns);
+        if (reserved == 0) {
+            wait_for_budget(s, cls, cost_ns, needed_ns - allowed_ns, now_ns);
+        }
     }
     return false;
 }
@@ -297,14 +301,15 @@ static bool is_in_vain(const struct gmt_sampling *s, uint64_t now_ns)
            atomic_load(&s->ready_ns) / 4 + gmt_sampling_allowance_ns(s, now_ns) / VAIN_PART;
 }
 
-/* What is not for a first launch of `kernel_ns`: five eighths of what may be spent, for what shows that it is launched again. Seven
- * eighths, where the kernel takes less than 1 % of what counting it does, or of the device time so far. */
+/* What is not for a first launch of `kernel_ns`: besides the reserve an eighth of the start allowance, as what shows that it is launched
+ * again comes first. Three eighths, where the kernel takes less than 1 % of what counting it does, or of the device time so far. */
 static uint64_t kept_from_first_ns(struct gmt_sampling *s, uint64_t kernel_ns, uint64_t allowed_ns,
                                    uint64_t now_ns)
 {
+    uint64_t reserve = reserve_ns(s, allowed_ns);
     bool worth = kernel_ns == 0 || (is_worth_repeating(s, kernel_ns) &&
                                     (double)kernel_ns >= LEAST_SHARE * total_ns(s, now_ns));
-    return reserve_ns(s, allowed_ns) / 4 * (worth ? 5 : 7);
+    return reserve == 0 ? 0 : reserve + s->start_allowance_ns / 8 * (worth ? 1 : 3);
 }
 
 uint64_t gmt_sampling_repeats(struct gmt_sampling *s, struct gmt_collector_class *cls,
@@ -371,7 +376,6 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
 {
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
-    gmt_sampling_ran(s, cls, group, ns);
     uint64_t kernel_ns = gmt_sampling_times(s, group) * gmt_sampling_kernel_ns(s, cls);
     if (2 * kernel_ns <= ns) { /* it is not the kernel that took long */
         uint64_t last_ns = s->fixed_ns[group];

@@ -5,7 +5,7 @@
  * The profiler keeps the configuration with which it was first started until it is disabled, and
  * enabling it anew costs a quarter of a second; but the passes of one configuration can be collected
  * one after another. So the two groups that matter, HARDWARE and PATCHED, which never share a pass,
- * become one configuration of two passes, and a change between them costs some 40 ms.
+ * become one configuration of two passes, and a change between them costs 40 to 90 ms.
  */
 #ifndef GMT_CUPTI_MEASURE_GROUPS_H
 #define GMT_CUPTI_MEASURE_GROUPS_H

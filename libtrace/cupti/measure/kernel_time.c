@@ -21,14 +21,14 @@ static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_colle
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
-/* The first execution of a repeated launch is timed, too, to some us; what is left of a range without its kernel is off by more. Both
- * take longer on a busy machine: an execution that took longer than a whole range did so. 0: nothing is known. */
+/* The first execution of a repeated launch is timed, too, to some us; ranges of one kernel lie further apart. Both take longer on a busy
+ * machine: an execution that took longer than its range allows did so. 0: nothing is known. */
 static uint64_t by_both_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);
-    uint64_t range_ns = atomic_load_explicit(&cls->range_ns, memory_order_relaxed);
-    bool likely = executed_ns != 0 && (range_ns == 0 || executed_ns < range_ns);
-    return likely ? executed_ns : by_range_ns(s, cls);
+    uint64_t range_ns = by_range_ns(s, cls);
+    bool likely = range_ns == 0 || executed_ns < range_ns + RANGE_NOISE_NS;
+    return executed_ns != 0 && likely ? executed_ns : range_ns;
 }
 
 uint64_t gmt_sampling_kernel_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
@@ -112,6 +112,8 @@ uint64_t gmt_sampling_times(const struct gmt_sampling *s, uint32_t group)
     return seen != 0 ? seen : usual[group];
 }
 
+#define MOST_TIMES UINT64_C(200)
+
 /* 8 to 190 times, by how many accesses it has (docs/cupti-notes.md): what is expected goes up half the way, and down an eighth, as too
  * little is worse than too much. */
 void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint32_t group,
@@ -123,8 +125,8 @@ void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *
         s->instructions == GMT_INSTRUCTIONS_ALL) {
         return; /* of a short one other things may take long */
     }
-    uint64_t seen = ns / kernel_ns;
-    uint64_t next = seen > last ? (last + seen + 1) / 2 : last - (last - seen) / 8;
+    uint64_t seen = ns / kernel_ns < MOST_TIMES ? ns / kernel_ns : MOST_TIMES;
+    uint64_t next = seen > last ? (last + seen + 1) / 2 : last - (last - seen + 7) / 8;
     atomic_store_explicit(&s->times[group], next, memory_order_relaxed);
 }
 

@@ -114,6 +114,15 @@ static enum gmt_unmeasured disturbed(const struct gmt_collector_class *cls,
     return gmt_turn_is_alone(cls, group) ? GMT_MEASURABLE : GMT_UNMEASURED_BUSY;
 }
 
+static void measured(const struct gmt_launch_call *call, enum gmt_counter_group group,
+                     uint64_t now_ns)
+{
+    if (current.idle_ns != 0) {
+        gmt_sampling_ran(&m->sampling, call->cls, group, now_ns - current.idle_ns);
+    }
+    gmt_sampling_measured(&m->sampling, call->cls, group, now_ns);
+}
+
 /* The range of the launch is at its end: its values are kept, unless they are not its own, for the reason `spoiled`. */
 static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group group,
                       enum gmt_unmeasured spoiled)
@@ -131,7 +140,7 @@ static void end_range(const struct gmt_launch_call *call, enum gmt_counter_group
         if (group == GMT_GROUP_HARDWARE && current.idle_ns != 0) {
             gmt_sampling_timed(&m->sampling, call->cls, now_ns - current.idle_ns);
         }
-        gmt_sampling_measured(&m->sampling, call->cls, group, now_ns);
+        measured(call, group, now_ns);
     } else {
         gmt_sampling_discarded(call->cls, spoiled);
     }
@@ -152,7 +161,7 @@ static void end_counting(const struct gmt_launch_call *call, enum gmt_unmeasured
          * record: the range profiler counts this class. */
         atomic_store(&call->cls->no_cubin, 1);
     } else {
-        gmt_sampling_measured(&m->sampling, call->cls, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
+        measured(call, GMT_GROUP_SASS, gmt_clock_monotonic_ns());
     }
 }
 

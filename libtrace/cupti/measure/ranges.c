@@ -25,11 +25,19 @@ static size_t pass_of(const struct gmt_group *config, enum gmt_counter_group whi
     return which == GMT_GROUP_PATCHED ? config->passes - 1 : 0;
 }
 
-/* For the metrics of the group that is counted alone: an image for the whole configuration is four times as large, and it is written
- * when it is initialized (docs/cupti-notes.md). */
+static void drop_stale(struct gmt_ranges *r)
+{
+    if (r->stale_image != NULL) {
+        (void)munmap(r->stale_image, r->stale_bytes);
+    }
+    r->stale_image = NULL;
+}
+
+/* For the metrics of the group that is counted alone: an image for the whole configuration is up to four times as large, and all of it
+ * is written when it is initialized (docs/cupti-notes.md). */
 static CUptiResult make_image(struct gmt_ranges *r)
 {
-    const struct gmt_group *counted = &r->chip->groups[r->which];
+    const struct gmt_group *counted = r->whole_image ? r->config : &r->chip->groups[r->which];
     CUpti_RangeProfiler_GetCounterDataSize_Params size = {
         .structSize = CUpti_RangeProfiler_GetCounterDataSize_Params_STRUCT_SIZE,
         .pRangeProfilerObject = r->profiler,
@@ -44,7 +52,9 @@ static CUptiResult make_image(struct gmt_ranges *r)
     }
     if (size.counterDataSize > r->image_bytes) {
         if (r->image != NULL) {
-            (void)munmap(r->image, r->image_bytes);
+            drop_stale(r);
+            r->stale_image = r->image;
+            r->stale_bytes = r->image_bytes;
         }
         r->image_bytes = 0;
         void *map = mmap(NULL, size.counterDataSize, PROT_READ | PROT_WRITE,
@@ -151,18 +161,29 @@ static CUptiResult enable(struct gmt_ranges *r, void *context, const struct gmt_
     return result;
 }
 
-static CUptiResult start_pass(struct gmt_ranges *r)
+static CUptiResult start_with_image(struct gmt_ranges *r)
 {
     CUptiResult result = make_image(r);
     if (result == CUPTI_SUCCESS) {
         result = set_config(r);
     }
     if (result == CUPTI_SUCCESS) {
+        drop_stale(r);
         CUpti_RangeProfiler_Start_Params start = {
             .structSize = CUpti_RangeProfiler_Start_Params_STRUCT_SIZE,
             .pRangeProfilerObject = r->profiler,
         };
         result = TRY(cuptiRangeProfilerStart, &start);
+    }
+    return result;
+}
+
+static CUptiResult start_pass(struct gmt_ranges *r)
+{
+    CUptiResult result = start_with_image(r);
+    if (result == CUPTI_ERROR_INVALID_PARAMETER && r->config->passes > 1 && !r->whole_image) {
+        r->whole_image = true; /* other versions of CUPTI have not been tried */
+        result = start_with_image(r);
     }
     return result;
 }

@@ -43,12 +43,15 @@ struct gmt_ranges {
     uint8_t *image; /* counter data; mapped, reused while large enough          */
     size_t image_bytes;
     size_t used_image_bytes;
+    uint8_t *stale_image; /* of before, which the profiler may still have */
+    size_t stale_bytes;
+    bool whole_image; /* CUPTI has refused one that is for a part of the configuration */
     struct gmt_range ranges[GMT_RANGES_MAX];
     size_t count;
     const char *failed; /* CUPTI function that failed last                          */
 };
 
-/* Start a session. The first one in a process costs about half a second; later ones some 40 ms where
+/* Start a session. The first one in a process costs about half a second; later ones 40 to 90 ms where
  * gmt_ranges_is_cheap, else a quarter of a second. CUPTI_ERROR_NOT_SUPPORTED: the chip can count
  * nothing of the group. */
 bool gmt_ranges_is_cheap(const struct gmt_ranges *r, const void *context,

@@ -190,7 +190,7 @@ void gmt_sampling_launched(struct gmt_sampling *s, struct gmt_collector_class *c
         gmt_sampling_launched_again(s);
     }
     if (retry_ns != 0 && now_ns >= retry_ns) {
-        atomic_store_explicit(&cls->retry_ns, 0, memory_order_relaxed);
+        (void)atomic_compare_exchange_strong(&cls->retry_ns, &retry_ns, 0);
     }
 }
 

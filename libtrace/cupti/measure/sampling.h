@@ -17,7 +17,7 @@
  *
  * All of this stops as soon as the time spent exceeds the budget: start_ns + share x elapsed. It goes to
  * the classes that take most of the device's time: three quarters of start_ns are kept for classes that have no sample
- * of the group, and all but half of start_ns (start_ns at most) for classes with 1 % of the device's time. Where one of them has to wait
+ * of the group, and of the budget all but half of start_ns, start_ns at most, for classes with 1 % of the device's time. Where one of them has to wait
  * for its turn, those with less time at stake leave it room.
  *
  * gmt_sampling_want, _launched, _first_lacked, _repeats and _got_ready may be called by any thread; everything else by whoever holds the
@@ -46,7 +46,7 @@
 
 /* A kernel that takes longer may be counted by the range profiler. Per launch that takes about a third of what
  * SASS takes (7 to 30 times the kernel for global memory against 35 to 110 times with the sets of metrics in
- * docs/cupti-notes.md, "What counting one launch costs"), and the session has to change and change back: 60 ms where that is
+ * docs/cupti-notes.md, "What counting one launch costs"), and the session has to change and change back: 40 to 90 ms where that is
  * quick, and 340 ms elsewhere (gmt_sampling_is_long). */
 #define GMT_SAMPLING_LONG_NS UINT64_C(1000000)
 /* How many times as long a counted kernel is expected to run, where no long one was counted. */
@@ -206,7 +206,7 @@ void gmt_sampling_timed(struct gmt_sampling *s, struct gmt_collector_class *cls,
 
 /* How many times as long as by itself a kernel is expected to run that is counted so. */
 uint64_t gmt_sampling_times(const struct gmt_sampling *s, uint32_t group);
-/* A counted launch took `ns` in all: learn from it how many times that is, where its kernel is long. */
+/* A launch was counted, whose kernel took `ns` from when the device was idle: learn how many times that is, where it is long. */
 void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint32_t group,
                       uint64_t ns);
 
