@@ -123,7 +123,7 @@ Test(sampling_budget, what_counting_takes_here_is_learned_and_decides_what_is_wo
 {
     begin(100 * MS, 0.0);
     session = GMT_GROUP_HARDWARE;
-    kernel_ns[0] = kernel_ns[1] = 20 * US;
+    kernel_ns[0] = kernel_ns[1] = 10 * US;
     for (unsigned i = 0; i < 3; i++) {
         cr_assert_eq(launch(&classes[i], 0, MS), GMT_GROUP_HARDWARE);
     }
@@ -131,8 +131,8 @@ Test(sampling_budget, what_counting_takes_here_is_learned_and_decides_what_is_wo
     record(1);
     cr_assert_eq(launch(&classes[0], 0, 12 * MS), GMT_GROUP_SASS);
     gmt_sampling_charge(&sampling, 60 * MS);
-    cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_NONE, "40 us at stake");
-    for (unsigned i = 0; i < 8; i++) {
+    cr_expect_eq(launch(&classes[1], 0, 12 * MS), GMT_GROUP_NONE, "20 us at stake");
+    for (unsigned i = 0; i < 18; i++) {
         (void)gmt_sampling_want(&sampling, &classes[1]);
     }
     classes[1].retry_ns = 0;

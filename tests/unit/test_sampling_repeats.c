@@ -260,6 +260,22 @@ Test(sampling_repeats, the_first_execution_says_how_long_a_short_kernel_runs)
     cr_expect_eq(sampling.fixed_ns[GMT_GROUP_SASS], 0u);
 }
 
+/* Counting took 12 ms of a kernel of 33 us that reads shared memory: that is not what counting takes by itself. */
+Test(sampling_repeats, counting_that_takes_long_for_its_kernel_keeps_no_other_from_it)
+{
+    static struct gmt_collector_class other;
+    begin(1000 * MS, false);
+    other.kernel_name = "other";
+    (void)gmt_sampling_want(&sampling, &other);
+    cr_assert_neq(gmt_sampling_repeats(&sampling, &other, 33 * US, 0, gmt_clock_monotonic_ns()),
+                  0u);
+    gmt_sampling_timed(&sampling, &other, 900 * US);
+    gmt_sampling_charge_launch(&sampling, &other, GMT_GROUP_SASS, 12 * MS);
+    gmt_sampling_charge(&sampling, 115 * MS);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_expect_neq(repeats(39 * US, MS), 0u);
+}
+
 /* What is left over after minutes is for new kernels, too, which are less than 1 % of the device time by then. */
 Test(sampling_repeats, a_late_kernel_is_repeated_from_what_is_left_over)
 {

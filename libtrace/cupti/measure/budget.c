@@ -376,8 +376,10 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
 {
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
-    uint64_t kernel_ns = gmt_sampling_times(s, group) * gmt_sampling_kernel_ns(s, cls);
-    if (2 * kernel_ns <= ns) { /* it is not the kernel that took long */
+    uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls), times = gmt_sampling_times(s, group);
+    uint64_t most_ns = (times > 1 ? GMT_SAMPLING_MOST_TIMES : 1) * kernel_ns;
+    kernel_ns *= times;
+    if (2 * most_ns <= ns) { /* it is not the kernel that took long */
         uint64_t last_ns = s->fixed_ns[group];
         s->fixed_ns[group] = last_ns != 0 ? (3 * last_ns + ns - kernel_ns) / 4 : ns - kernel_ns;
     }

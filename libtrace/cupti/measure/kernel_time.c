@@ -112,9 +112,7 @@ uint64_t gmt_sampling_times(const struct gmt_sampling *s, uint32_t group)
     return seen != 0 ? seen : usual[group];
 }
 
-#define MOST_TIMES UINT64_C(200)
-
-/* 8 to 190 times, by how many accesses it has (docs/cupti-notes.md): what is expected goes up half the way, and down an eighth, as too
+/* 8 to 360 times, by how many accesses it has (docs/cupti-notes.md): what is expected goes up half the way, and down an eighth, as too
  * little is worse than too much. */
 void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint32_t group,
                       uint64_t ns)
@@ -125,7 +123,8 @@ void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *
         s->instructions == GMT_INSTRUCTIONS_ALL) {
         return; /* of a short one other things may take long */
     }
-    uint64_t seen = ns / kernel_ns < MOST_TIMES ? ns / kernel_ns : MOST_TIMES;
+    uint64_t seen = ns / kernel_ns;
+    seen = seen < GMT_SAMPLING_MOST_TIMES ? seen : GMT_SAMPLING_MOST_TIMES;
     uint64_t next = seen > last ? (last + seen + 1) / 2 : last - (last - seen + 7) / 8;
     atomic_store_explicit(&s->times[group], next, memory_order_relaxed);
 }

@@ -52,6 +52,8 @@
 /* How many times as long a counted kernel is expected to run, where no long one was counted. */
 #define GMT_SAMPLING_PATCHED_TIMES 30u
 #define GMT_SAMPLING_SASS_TIMES 100u
+/* ... and at most: 363 times where nearly all that it does is to read shared memory. */
+#define GMT_SAMPLING_MOST_TIMES 400u
 
 struct gmt_sampling {
     _Atomic uint32_t phase;        /* enum gmt_counter_group; NONE = switched off               */
