@@ -51,10 +51,11 @@ static struct kernel_key read_key(struct gmt_query *query, int column)
     return key;
 }
 
-/* How well a class is known to be the one: by a capture, by launches, or as the only one. */
+/* How well a class is known to be the one: by a node of a graph, by a capture, by launches, or as the only one. The first two
+ * know the kernel, and not only its name: XLA's modules have kernels of the same names and grids. */
 static int rank_of(const struct gmt_tl_class *class)
 {
-    return class->captured.call.id != 0 ? 2 : class->alone > 0;
+    return class->is_of_node ? 3 : class->captured.call.id != 0 ? 2 : class->alone > 0;
 }
 
 /* Classes of one kernel that is loaded twice differ in nothing that a report shows. */
@@ -167,6 +168,29 @@ static int load_captured(struct gmt_timeline *tl)
         }
         captured->argument_set = gmt_query_id(&query, 9);
         captured->arguments_complete = gmt_query_int(&query, 10) != 0;
+    }
+    return gmt_query_close(&query, rc);
+}
+
+static int load_of_nodes(struct gmt_timeline *tl)
+{
+    struct gmt_query query;
+
+    if (!gmt_trace_has_column(tl->db, "graph_node", "kernel_id")) {
+        return 0;
+    }
+    int rc = gmt_query_open(&query, tl->db,
+                            "SELECT DISTINCT c.id FROM main.graph_node n JOIN kernel_class c ON "
+                            "c.kernel_id = n.kernel_id AND c.grid_x = n.grid_x AND "
+                            "c.grid_y = n.grid_y AND c.grid_z = n.grid_z AND c.block_x = n.block_x "
+                            "AND c.block_y = n.block_y AND c.block_z = n.block_z");
+
+    while (rc == 0 && gmt_query_next(&query)) {
+        int32_t class = gmt_timeline_class(tl, gmt_query_int(&query, 0));
+
+        if (class >= 0) {
+            tl->classes[class].is_of_node = true;
+        }
     }
     return gmt_query_close(&query, rc);
 }
@@ -323,6 +347,9 @@ int gmt_graph_kernels_load(struct gmt_timeline *tl)
         }
     }
     rc = load_captured(tl);
+    if (rc == 0) {
+        rc = load_of_nodes(tl);
+    }
     if (rc == 0) {
         rc = load_steps(tl);
     }

@@ -135,6 +135,7 @@ struct gmt_tl_class {
     uint32_t *of_class;              /* indices of its launches, as many as `alone` */
     const struct gmt_tl_node *nodes; /* as many as `in_graphs`, by time */
     struct gmt_tl_launch captured;   /* a launch that went into a graph; call.id 0: none did */
+    bool is_of_node;                 /* some node of a graph has its kernel, grid and block */
 };
 
 struct gmt_tl_device {

@@ -157,6 +157,26 @@ Test(graph_kernels, of_two_classes_are_of_the_one_that_was_launched)
     gmt_fixture_free(&fixture);
 }
 
+/* Modules of XLA have kernels of the same names, whose grids are often equal: one that was tried, and one in a graph. */
+Test(graph_kernels, of_two_kernels_of_one_name_are_of_the_one_that_is_a_node)
+{
+    analyze(NAME
+            "INSERT INTO kernel SELECT 2, name, mangled, registers, static_shared_bytes, "
+            "local_bytes, constant_bytes, max_threads_per_block, max_dynamic_shared_bytes, "
+            "binary_version, ptx_version, parameter_count FROM kernel WHERE id = 1; "
+            "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, "
+            "block_z, dynamic_shared_bytes) SELECT 2, 2, grid_x, grid_y, grid_z, block_x, block_y, "
+            "block_z, dynamic_shared_bytes FROM kernel_class WHERE id = 1; "
+            "INSERT INTO graph (id, handle, nodes, begin_ns, made_id) VALUES (1, 5, 1, 0, 1); "
+            "INSERT INTO graph_node (graph_id, position, since_ns, node, kind, kernel_id, grid_x, "
+            "grid_y, grid_z, block_x, block_y, block_z) VALUES (1, 0, 0, 1, 'kernel', 2, 100000, "
+            "1, 1, 256, 1, 1); " GRAPH NODES(900, 100000, 2000000));
+    cr_assert_not_null(row_of(2));
+    cr_expect_eq(row_of(2)->in_graphs, 5);
+    cr_expect_eq(row_of(1)->in_graphs, 0);
+    gmt_fixture_free(&fixture);
+}
+
 /* A kernel that is loaded twice has two classes, which a report cannot distinguish. */
 Test(graph_kernels, of_one_kernel_that_is_loaded_twice_are_of_its_first_class)
 {
