@@ -20,7 +20,7 @@
 #define MOST_PARAMETERS 256u
 #define FIRST_PAUSE_NS UINT64_C(10000000)
 #define LONGEST_PAUSE_NS UINT64_C(10000000000)
-#define LONGEST_REFUSED_NS UINT64_C(1000000000) /* where the budget refuses, which may change */
+#define LONGEST_REFUSED_NS UINT64_C(2000000000) /* where the budget refuses, which may change */
 /* That the steps are waited for: a kernel may wait for what this thread does next. */
 #define LONGEST_NS UINT64_C(1000000000)
 
@@ -246,9 +246,12 @@ bool gmt_graph_launch_steps(CUgraphExec exec, struct gmt_hook_call *call)
         steps->pause_ns = 0;
         return true;
     }
-    uint64_t longest_ns = refused && !made ? LONGEST_REFUSED_NS : LONGEST_PAUSE_NS;
-    uint64_t pause_ns = steps->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * steps->pause_ns;
+    if (made) {
+        (void)any_lacks(steps, &refused);
+    }
     steps->launches += made ? 0 : 1;
+    uint64_t longest_ns = refused ? LONGEST_REFUSED_NS : LONGEST_PAUSE_NS;
+    uint64_t pause_ns = steps->pause_ns == 0 ? FIRST_PAUSE_NS : 2 * steps->pause_ns;
     steps->pause_ns = pause_ns < longest_ns ? pause_ns : longest_ns;
     steps->next_look_ns = gmt_clock_monotonic_ns() + steps->pause_ns;
     return made;

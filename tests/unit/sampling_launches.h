@@ -58,8 +58,8 @@ static enum gmt_counter_group launch(struct gmt_collector_class *cls, uint64_t s
     if (group == GMT_GROUP_HARDWARE) {
         gmt_sampling_timed(&sampling, cls, 800 * US + kernel_ns[cls - classes]);
     }
-    gmt_sampling_charge_launch(&sampling, cls, group, cost_ns);
     gmt_sampling_ran(&sampling, cls, group, cost_ns);
+    gmt_sampling_charge_launch(&sampling, cls, group, cost_ns);
     gmt_sampling_measured(&sampling, cls, group, now_ns);
     return group;
 }

@@ -135,8 +135,8 @@ static void measure(unsigned number, enum gmt_counter_group group)
         uint64_t noise_ns = (number * UINT64_C(2654435761) >> 22 & 1023) * 400;
         gmt_sampling_timed(&sampling, &classes[number], 800 * US + kernel_ns[number] + noise_ns);
     }
-    gmt_sampling_charge_launch(&sampling, &classes[number], group, cost_ns);
     gmt_sampling_ran(&sampling, &classes[number], group, cost_ns);
+    gmt_sampling_charge_launch(&sampling, &classes[number], group, cost_ns);
     gmt_sampling_measured(&sampling, &classes[number], group, clock_ns);
 }
 

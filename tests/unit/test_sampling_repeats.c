@@ -2,6 +2,7 @@
 /* Which launches are worth repeating: the first of a class, until it has both kinds of counters, within the budget. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <string.h>
 
 #include "libtrace/cupti/measure/sampling.h"
 #include "libtrace/record/clock.h"
@@ -177,6 +178,9 @@ Test(sampling_repeats, what_is_never_measured_is_never_repeated)
 static void launch_others(uint64_t launches)
 {
     static struct gmt_collector_class others[100];
+    if (atomic_load(&sampling.class_count) == 0) {
+        memset(others, 0, sizeof others); /* else they are listed */
+    }
     for (unsigned i = 0; i < 100; i++) {
         others[i].kernel_name = "other";
         others[i].grid[0] = i + 1;
@@ -276,6 +280,20 @@ Test(sampling_repeats, counting_that_takes_long_for_its_kernel_keeps_no_other_fr
     cr_expect_neq(repeats(39 * US, MS), 0u);
 }
 
+/* One launch was slow for another reason. */
+Test(sampling_repeats, what_counting_takes_by_itself_is_forgotten_where_it_takes_less)
+{
+    begin(1000 * MS, false);
+    (void)gmt_sampling_want(&sampling, &kernel);
+    cr_assert_neq(repeats(2 * US, 0), 0u);
+    gmt_sampling_charge_launch(&sampling, &kernel, GMT_GROUP_SASS, 50 * MS);
+    cr_expect_gt(sampling.fixed_ns[GMT_GROUP_SASS], 49 * MS);
+    for (unsigned i = 0; i < 20; i++) {
+        gmt_sampling_charge_launch(&sampling, &kernel, GMT_GROUP_SASS, 450 * US);
+    }
+    cr_expect_lt(sampling.fixed_ns[GMT_GROUP_SASS], MS);
+}
+
 /* What is left over after minutes is for new kernels, too, which are less than 1 % of the device time by then. */
 Test(sampling_repeats, a_late_kernel_is_repeated_from_what_is_left_over)
 {
@@ -298,8 +316,10 @@ Test(sampling_repeats, a_short_kernel_is_repeated_at_any_time_where_little_is_sp
     for (uint64_t seconds = 0; seconds < 40; seconds++) {
         begin(1000 * MS, false);
         launch_others(1000000);
-        atomic_store(&kernel.launches, 0);
+        memset(&kernel, 0, sizeof kernel);
+        kernel.kernel_name = "kernel";
         (void)gmt_sampling_want(&sampling, &kernel);
+        cr_assert_eq(atomic_load(&sampling.class_count), 101u);
         sampling.share = 0.05;
         sampling.began_ns -= seconds * 1000 * MS;
         gmt_sampling_charge(&sampling, 100 * MS);

@@ -30,7 +30,9 @@ static struct gmt_measuring *const m = &gmt_measuring;
 /* The launch that is being measured. */
 static struct {
     uint64_t began_ns; /* of measuring it */
+    uint64_t ready_ns; /* earlier work is over, and a session runs */
     uint64_t idle_ns;  /* right before the launch, the device idle; 0: its kernel is not timed */
+    uint64_t ended_ns; /* the kernel is seen to be over */
     uint64_t section;  /* for the end of that of the launch */
 } current;
 
@@ -118,7 +120,7 @@ static void measured(const struct gmt_launch_call *call, enum gmt_counter_group 
                      uint64_t now_ns)
 {
     if (current.idle_ns != 0) {
-        gmt_sampling_ran(&m->sampling, call->cls, group, now_ns - current.idle_ns);
+        gmt_sampling_ran(&m->sampling, call->cls, group, current.ended_ns - current.idle_ns);
     }
     gmt_sampling_measured(&m->sampling, call->cls, group, now_ns);
 }
@@ -302,6 +304,7 @@ static enum gmt_counter_group begin_locked(const struct gmt_launch_call *call)
     if (why != GMT_MEASURABLE) {
         return declined(call, group, why);
     }
+    current.ready_ns = gmt_clock_monotonic_ns();
     why = group == GMT_GROUP_SASS ? begin_counting(call, at) : begin_range(call, group);
     if (why != GMT_MEASURABLE) {
         return declined(call, group, why);
@@ -443,6 +446,7 @@ void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group 
     gmt_session_enter();
     uint64_t waited_ns = gmt_clock_monotonic_ns();
     bool ended = gmt_session_idle_within(gmt_sampling_timeout_ns(&m->sampling, call, group));
+    current.ended_ns = gmt_clock_monotonic_ns();
     if (call->suspected != GMT_MEASURABLE) {
         gmt_sampling_tried(call->cls, ended);
     }
@@ -456,11 +460,10 @@ void gmt_measure_end(const struct gmt_launch_call *call, enum gmt_counter_group 
     }
     /* The driver call between begin and end counts too: it is the one that waits when patched. */
     uint64_t began_ns = gmt_open_range_ends();
-    if (ended) {
-        gmt_sampling_charge_launch(&m->sampling, call->cls, group,
-                                   gmt_clock_monotonic_ns() - began_ns);
-    } else {
-        gmt_sampling_charge(&m->sampling, gmt_clock_monotonic_ns() - began_ns);
+    uint64_t over_ns = gmt_clock_monotonic_ns(), before_ns = current.ready_ns - current.began_ns;
+    gmt_sampling_charge(&m->sampling, ended ? before_ns : over_ns - began_ns);
+    if (ended) { /* the next one need not wait for as much */
+        gmt_sampling_charge_launch(&m->sampling, call->cls, group, over_ns - current.ready_ns);
     }
     gmt_spool_own_time(own_work_of(group), began_ns, call->launch_seq);
     launch_is_mine = false;

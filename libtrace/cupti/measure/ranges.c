@@ -51,11 +51,13 @@ static CUptiResult make_image(struct gmt_ranges *r)
         return result;
     }
     if (size.counterDataSize > r->image_bytes) {
-        if (r->image != NULL) {
-            drop_stale(r);
+        if (r->stale_image != NULL) { /* the profiler has that one: it did not get the last */
+            (void)munmap(r->image, r->image_bytes);
+        } else if (r->image != NULL) {
             r->stale_image = r->image;
             r->stale_bytes = r->image_bytes;
         }
+        r->image = NULL;
         r->image_bytes = 0;
         void *map = mmap(NULL, size.counterDataSize, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -178,11 +180,19 @@ static CUptiResult start_with_image(struct gmt_ranges *r)
     return result;
 }
 
+/* Other versions of CUPTI have not been tried. */
+static bool may_be_for_the_image(const struct gmt_ranges *r, CUptiResult result)
+{
+    return result != CUPTI_SUCCESS && result != CUPTI_ERROR_INSUFFICIENT_PRIVILEGES &&
+           result != CUPTI_ERROR_HARDWARE_BUSY && result != CUPTI_ERROR_OUT_OF_MEMORY &&
+           r->config->passes > 1 && !r->whole_image;
+}
+
 static CUptiResult start_pass(struct gmt_ranges *r)
 {
     CUptiResult result = start_with_image(r);
-    if (result == CUPTI_ERROR_INVALID_PARAMETER && r->config->passes > 1 && !r->whole_image) {
-        r->whole_image = true; /* other versions of CUPTI have not been tried */
+    if (may_be_for_the_image(r, result)) {
+        r->whole_image = true;
         result = start_with_image(r);
     }
     return result;
@@ -341,6 +351,7 @@ CUptiResult gmt_ranges_stop(struct gmt_ranges *r)
     if (result == CUPTI_SUCCESS && r->count != 0) {
         result = decode(r);
     }
+    r->whole_image |= may_be_for_the_image(r, result);
     if (result != CUPTI_SUCCESS && r->count != 0) {
         char detail[128];
         (void)snprintf(detail, sizeof(detail),
