@@ -38,8 +38,8 @@ static void cluster_of(const struct gmt_step_kernel *kernel, uint32_t cluster[3]
     }
 }
 
-/* Some kernel lacks counters. What the graph has launched before is counted for the classes: which are worth it shows from that. *refused: the
- * budget refuses one. */
+/* Some kernel lacks counters. Earlier launches of the graph are counted for the classes, as that shows which are worth measuring.
+ * Sets *refused where the budget refuses one. */
 static bool any_lacks(struct gmt_node_steps *steps, bool *refused)
 {
     bool any = false;

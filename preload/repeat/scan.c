@@ -281,7 +281,7 @@ static CUresult put_none(CUfunction function, struct gmt_windows *windows,
                                      NULL);
 }
 
-/* Mostly there are few. */
+/* The count and the first words come in one copy: mostly there are no more. */
 static bool fetch(struct found_words *found, CUdeviceptr counter)
 {
     size_t first = offsetof(struct found_words, words[FIRST_WORDS]);
@@ -355,7 +355,7 @@ static uint64_t *slot_of(uint64_t *slots, uint64_t word)
 }
 
 /* Pairs of small integers, or bytes that are 0 and 1, look like addresses where the driver has reserved low ones: thousands of
- * words, but few different ones. Asking the driver about one takes 0.7 us; after too many it is taken for granted that one leads out. */
+ * words, but few different ones. Asking the driver about one takes 0.7 us; after MOST_ASKED of them the launch is refused. */
 static bool any_found_leads_out(const struct pointer_scan *look, struct scan_result *found)
 {
     unsigned asked = 0;

@@ -377,12 +377,12 @@ void gmt_sampling_charge_launch(struct gmt_sampling *s, struct gmt_collector_cla
     gmt_sampling_charge(s, ns);
     atomic_store_explicit(&cls->cost_ns[group], ns, memory_order_relaxed);
     uint64_t kernel_ns = gmt_sampling_kernel_ns(s, cls), times = gmt_sampling_times(s, group);
-    uint64_t most_ns = (times > 1 ? GMT_SAMPLING_MOST_TIMES : 1) * kernel_ns;
-    kernel_ns *= times;
+    uint64_t longest_ns = (times > 1 ? GMT_SAMPLING_MOST_TIMES : 1) * kernel_ns;
+    uint64_t counted_ns = times * kernel_ns < ns ? times * kernel_ns : ns;
     uint64_t last_ns = s->fixed_ns[group];
-    bool short_one = last_ns != 0 && ns < last_ns; /* so that is too much */
-    kernel_ns = kernel_ns < ns ? kernel_ns : ns;
-    if (2 * most_ns <= ns || short_one) { /* it is not the kernel that took long */
-        s->fixed_ns[group] = last_ns != 0 ? (3 * last_ns + ns - kernel_ns) / 4 : ns - kernel_ns;
+    bool not_the_kernel = 2 * longest_ns <= ns;
+    bool last_is_too_high = last_ns != 0 && ns < last_ns;
+    if (not_the_kernel || last_is_too_high) {
+        s->fixed_ns[group] = last_ns != 0 ? (3 * last_ns + ns - counted_ns) / 4 : ns - counted_ns;
     }
 }

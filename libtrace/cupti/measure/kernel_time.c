@@ -21,8 +21,8 @@ static uint64_t by_range_ns(const struct gmt_sampling *s, const struct gmt_colle
     return range_ns > fixed_ns ? range_ns - fixed_ns : range_ns != 0;
 }
 
-/* The first execution of a repeated launch is timed, too, to some us; ranges of one kernel lie further apart. Both take longer on a busy
- * machine: an execution that took longer than its range allows did so. 0: nothing is known. */
+/* The first execution of a repeated launch is timed to some us, a range only to RANGE_NOISE_NS. On a busy machine either may take longer:
+ * an execution that took longer than the range of the same kernel by more than that is not believed. 0: nothing is known. */
 static uint64_t by_both_ns(const struct gmt_sampling *s, const struct gmt_collector_class *cls)
 {
     uint64_t executed_ns = atomic_load_explicit(&cls->executed_ns, memory_order_relaxed);
@@ -112,8 +112,8 @@ uint64_t gmt_sampling_times(const struct gmt_sampling *s, uint32_t group)
     return seen != 0 ? seen : usual[group];
 }
 
-/* Kernels of 1 ms and more 8 to 54 times, shorter ones up to 190, by how many accesses it has (docs/cupti-notes.md): what is expected goes up half the way, and down an eighth, as too
- * little is worse than too much. */
+/* It depends on how many accesses a kernel makes: 8 to 54 times were seen of kernels of 1 ms and more (docs/cupti-notes.md). What is
+ * expected goes half of the way up, and an eighth down: to expect too little is worse than too much. */
 void gmt_sampling_ran(struct gmt_sampling *s, const struct gmt_collector_class *cls, uint32_t group,
                       uint64_t ns)
 {

@@ -180,7 +180,7 @@ static CUptiResult start_with_image(struct gmt_ranges *r)
     return result;
 }
 
-/* Other versions of CUPTI have not been tried. */
+/* An image for one group is known to be taken by CUPTI 13.0.1 only. */
 static bool may_be_for_the_image(const struct gmt_ranges *r, CUptiResult result)
 {
     return result != CUPTI_SUCCESS && result != CUPTI_ERROR_INSUFFICIENT_PRIVILEGES &&

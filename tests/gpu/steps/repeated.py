@@ -81,6 +81,11 @@ def programs(session):
     for first in range(1, PROGRAMS, PART):
         generated(session, program, first)
     session.same_behaviour("threads", [program, "threads", "8"], "repeated_threads", GMTRACE_REPEAT="always")
+    path = session.same_behaviour("numbers that look like addresses", [program, "numbers"], "repeated_numbers", GMTRACE_REPEAT="always")
+    names = {base(row[0]) for row in session.rows(path, "SELECT DISTINCT k.name FROM launch l JOIN kernel k ON k.id = l.kernel_id JOIN "
+                                                  "own_time o ON o.launch_seq = l.seq AND o.work = 'repeat'")}
+    session.check("launches beside such numbers are repeated, but not beside an address", names == {"safe_few", "safe_many", "safe_different"},
+                  names)
     # A kernel that waits for what its thread does after the launch: a wait without an end would hang the program.
     session.same_behaviour("waiting, in a range", [program, "waiting"], "range_waiting", GMTRACE_REPEAT="off")
     session.same_behaviour("waiting, by default", [program, "waiting"], "default_waiting")
