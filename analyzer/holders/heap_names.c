@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyzer/holders/region_peaks.h"
 #include "analyzer/trace/query.h"
-#include "libtrace/record/checked.h"
 
 enum { MOST_NAMED = 20 };
 
@@ -22,8 +22,8 @@ struct heap_label {
 /* Heaps of one label lie side by side. */
 struct label_group {
     int64_t domain, name;
-    double count, region_bytes, slack_bytes, peak_bytes;
-    int64_t peak_ns;
+    size_t peak; /* its index */
+    double count, region_bytes, slack_bytes;
 };
 
 struct label_work {
@@ -31,7 +31,8 @@ struct label_work {
     const struct gmt_heaps *heaps;
     struct heap_label *labels;
     struct label_group *groups;
-    size_t *group_of; /* of each heap */
+    struct gmt_region_peak *peaks; /* as find_groups orders groups */
+    size_t *group_of;              /* of each heap */
     size_t group_count;
 };
 
@@ -90,40 +91,22 @@ static void find_groups(struct label_work *work)
         const struct heap_label *label = &work->labels[i];
 
         if (i == 0 || label->domain != label[-1].domain || label->name != label[-1].name) {
-            work->groups[work->group_count++] = (struct label_group){
-                .domain = label->domain, .name = label->name, .peak_ns = GMT_NO_TIME};
+            work->groups[work->group_count] = (struct label_group){
+                .domain = label->domain, .name = label->name, .peak = work->group_count};
+            work->group_count += 1;
         }
         work->group_of[label->heap] = work->group_count - 1;
     }
-}
-
-struct label_change {
-    size_t group;
-    int64_t at_ns, bytes;
-};
-
-static int compare_label_changes(const void *a, const void *b)
-{
-    const struct label_change *x = a, *y = b;
-
-    if (x->group != y->group) {
-        return x->group < y->group ? -1 : 1;
-    }
-    if (x->at_ns != y->at_ns) {
-        return x->at_ns < y->at_ns ? -1 : 1;
-    }
-    return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 
 /* Of each group the first moment at which its regions on the device held most. */
 static int find_peaks(struct label_work *work, int64_t device)
 {
     const struct gmt_heaps *heaps = work->heaps;
-    struct label_change *changes = calloc(2 * heaps->region_count + 1, sizeof(*changes));
-    int64_t now = 0;
+    struct gmt_grouped_region *regions = calloc(heaps->region_count + 1, sizeof(*regions));
     size_t n = 0;
 
-    if (changes == NULL) {
+    if (regions == NULL) {
         return -ENOMEM;
     }
     for (size_t i = 0; i < heaps->region_count; i++) {
@@ -132,27 +115,12 @@ static int find_peaks(struct label_work *work, int64_t device)
 
         if (heap != NULL && region->until_ns > region->begin_ns &&
             gmt_heaps_is_on(work->analysis->memory, region->device_id, device)) {
-            size_t group = work->group_of[heap - heaps->heaps];
-
-            changes[n++] = (struct label_change){group, region->begin_ns, region->bytes};
-            changes[n++] = (struct label_change){group, region->until_ns, -region->bytes};
+            regions[n++] = (struct gmt_grouped_region){work->group_of[heap - heaps->heaps], region};
         }
     }
-    if (n > 1) {
-        qsort(changes, n, sizeof(*changes), compare_label_changes);
-    }
-    for (size_t i = 0; i < n; i++) {
-        struct label_group *group = &work->groups[changes[i].group];
-
-        now = gmt_add_clamped(i > 0 && changes[i - 1].group == changes[i].group ? now : 0,
-                              changes[i].bytes);
-        if ((double)now > group->peak_bytes) {
-            group->peak_bytes = (double)now;
-            group->peak_ns = changes[i].at_ns;
-        }
-    }
-    free(changes);
-    return 0;
+    int rc = gmt_region_peaks_find(regions, n, work->peaks, work->group_count);
+    free(regions);
+    return rc;
 }
 
 static void add_shares(struct label_work *work, const struct gmt_heap_share *shares)
@@ -198,10 +166,12 @@ static int read_text(struct gmt_analysis *analysis, int64_t id, const char **tex
     return gmt_query_close(&query, rc);
 }
 
-static int list_group(struct gmt_analysis *analysis, const struct label_group *group,
+static int list_group(struct label_work *work, const struct label_group *group,
                       struct gmt_heaps_device *device)
 {
+    struct gmt_analysis *analysis = work->analysis;
     const struct gmt_timeline *tl = analysis->timeline;
+    const struct gmt_region_peak *peak = &work->peaks[group->peak];
     struct gmt_heaps_named *to = GMT_PUSH(analysis->report->arena, device->named,
                                           device->named_count);
 
@@ -211,10 +181,10 @@ static int list_group(struct gmt_analysis *analysis, const struct label_group *g
     *to = (struct gmt_heaps_named){.count = group->count,
                                    .held_bytes = held_by(group),
                                    .region_bytes = group->region_bytes,
-                                   .peak_bytes = group->peak_bytes,
-                                   .peak_at_ns = tl->simulated || group->peak_ns == GMT_NO_TIME
+                                   .peak_bytes = peak->bytes,
+                                   .peak_at_ns = tl->simulated || peak->at_ns == GMT_NO_TIME
                                                      ? NAN
-                                                     : (double)(group->peak_ns - tl->start_ns)};
+                                                     : (double)(peak->at_ns - tl->start_ns)};
     int rc = read_text(analysis, group->name, &to->name);
     return rc == 0 ? read_text(analysis, group->domain, &to->domain) : rc;
 }
@@ -231,7 +201,7 @@ static int list_groups(struct label_work *work, struct gmt_heaps_device *device)
             continue;
         }
         if (device->named_count < MOST_NAMED) {
-            rc = list_group(work->analysis, group, device);
+            rc = list_group(work, group, device);
         } else {
             device->rest_names += 1;
             device->rest_heaps += group->count;
@@ -251,8 +221,12 @@ int gmt_heaps_hold_names(struct gmt_analysis *analysis, const struct gmt_heap_sh
                               .heaps = heaps,
                               .labels = calloc(room, sizeof(*work.labels)),
                               .groups = calloc(room, sizeof(*work.groups)),
+                              .peaks = calloc(room, sizeof(*work.peaks)),
                               .group_of = calloc(room, sizeof(*work.group_of))};
-    int rc = work.labels != NULL && work.groups != NULL && work.group_of != NULL ? 0 : -ENOMEM;
+    int rc = work.labels != NULL && work.groups != NULL && work.peaks != NULL &&
+                     work.group_of != NULL
+                 ? 0
+                 : -ENOMEM;
 
     if (rc == 0) {
         rc = find_labels(&work);
@@ -267,6 +241,7 @@ int gmt_heaps_hold_names(struct gmt_analysis *analysis, const struct gmt_heap_sh
     }
     free(work.labels);
     free(work.groups);
+    free(work.peaks);
     free(work.group_of);
     return rc;
 }

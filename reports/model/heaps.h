@@ -11,8 +11,8 @@ struct gmt_heaps_named {
     double count;
     double held_bytes;   /* with what is not handed out of them */
     double region_bytes; /* of their regions */
-    double peak_bytes;   /* the most that regions of such heaps had at one time, as registered */
-    double peak_at_ns;   /* as gmt_heaps_device.at_ns */
+    double peak_bytes; /* the most that regions of such heaps covered at one time, as registered */
+    double peak_at_ns; /* as gmt_heaps_device.at_ns */
 };
 
 /* Of one device when its regions held most. The first three parts do not overlap, and their sum is total_bytes. */

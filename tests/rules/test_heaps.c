@@ -275,6 +275,30 @@ Test(heaps, of_one_name_are_one_row)
     cr_expect_eq((int)d->rest_names, 0);
 }
 
+/* A pool of the same name takes its memory from another: 100 are handed out to it, 60 of them are handed out again. */
+#define POOL_IN_POOL \
+    HEAP("1", "sub_allocator", UNUSED, "300", "3", "80") \
+    REGION("2", "1", UNUSED, "100", "4", "70", "NULL") \
+    HEAP("3", "sub_allocator", UNUSED, "100", "5", "70") \
+    REGION("4", "3", UNUSED, "40", "6", "20", "NULL") \
+    REGION("5", "3", AT(UNUSED, "30"), "30", "7", "20", "NULL") \
+    "UPDATE heap SET name_id = 26;"
+
+/* A byte counts once, however many regions cover it. */
+Test(heaps, regions_in_regions_count_once)
+{
+    const struct gmt_heaps_device *d = report(STACKS POOL_IN_POOL);
+    cr_assert_eq(d->named_count, 1);
+    cr_expect_float_eq(d->named[0].peak_bytes, 100 * MIB, 0.5);
+    cr_expect_float_eq(d->named[0].peak_at_ns, 4e6, 0.5);
+    done();
+
+    /* 120 are handed out when nothing lies inside of them any more: that is the most. */
+    d = report(STACKS POOL_IN_POOL REGION("6", "1", AT(UNUSED, "90"), "30", "30", "60", "NULL"));
+    cr_expect_float_eq(d->named[0].peak_bytes, 120 * MIB, 0.5);
+    cr_expect_float_eq(d->named[0].peak_at_ns, 30e6, 0.5);
+}
+
 /* 22 heaps of 64 KiB and more, 4 MiB apart, with a region of 4 KiB each. */
 #define MANY_NAMES \
     "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 21) " \

@@ -42,7 +42,7 @@ test('the section on memory says whose bytes the regions are, and what heaps kee
   assert.match(await rowOf(whose, 'place not recorded'), /in use: regions .*64\.0 KiB 0\.01 % 1/);
   assert.equal(await whose.locator('tbody tr', { hasText: 'outside of heaps and regions' }).count(), 1);
   const heaps = section.getByRole('table', { name: 'Heaps' });
-  assert.match(await rowOf(heaps, 'pool'), /^pool allocator 1 64\.0 MiB 8\.00 MiB 87\.5 % 8\.06 MiB 1\.80 ms$/);
+  assert.match(await rowOf(heaps, 'pool'), /^pool allocator 1 64\.0 MiB 8\.00 MiB 87\.5 % 8\.00 MiB 1\.70 ms$/);
   assert.deepEqual(faults, []);
   await context.close();
 });
