@@ -79,6 +79,7 @@ grep -q '^Findings in the 4 whole traces$' out || fail "the findings have no hea
 [ "$(grep -c '^  GM[0-9]* .*: on [0-9] of 4 ranks' out)" = 3 ] || fail "not one line per finding"
 expect 0 --format json memory
 equal "findings of sums" "0 []" "$(json "'{analysed} {findings}'.format(**fleet)")"
+equal "copies between ranks, of sums" "None None" "$(json "'{staged} {direct}'.format(**fleet)")"
 
 # A clean fleet in which some cannot be compared: those are reported, the others answered.
 "$MAKE_FLEET" clean 77 0 32 64 >all

@@ -197,8 +197,10 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     json_object_set_new(root, "spread", of_spread(view));
     json_object_set_new(root, "memory", of_memory(view));
     json_object_set_new(root, "collectives", gmt_fleet_json_traffic(view));
-    json_object_set_new(root, "staged", gmt_fleet_json_staged(view));
-    json_object_set_new(root, "direct", gmt_fleet_json_direct(view));
+    /* What was copied, only whole traces have. */
+    bool any_whole = view->common.analysed > 0;
+    json_object_set_new(root, "staged", any_whole ? gmt_fleet_json_staged(view) : json_null());
+    json_object_set_new(root, "direct", any_whole ? gmt_fleet_json_direct(view) : json_null());
     json_object_set_new(root, "analysed", gmt_json_integer(view->common.analysed));
     json_object_set_new(root, "findings", of_findings(view));
     json_object_set_new(root, "against", of_changes(view));
