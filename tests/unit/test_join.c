@@ -154,6 +154,86 @@ Test(join, counts_what_has_no_partner)
         1);
 }
 
+static void copy_op_until(uint32_t correlation, uint64_t ns, uint64_t end_ns)
+{
+    struct gmt_device_op op = op_at(GMT_OP_COPY, correlation, ns);
+    op.bytes = 4096;
+    op.end_ns = end_ns;
+    write_op(&op, "");
+}
+
+#define FALSE_TIMES "SELECT count FROM loss WHERE kind='impossible device time' AND detail='copy'"
+
+/* The second of five copies is said to end a second after the last one. */
+Test(join, has_no_times_of_a_copy_inside_of_which_others_ran)
+{
+    sqlite3 *db;
+    for (uint64_t i = 1; i <= 5; i++) {
+        copy(i * MS, 4096);
+        copy_op_until((uint32_t)i, i * MS + 5 * US, i == 2 ? 1000 * MS : i * MS + 6 * US);
+    }
+    ingest();
+    expect_copies(4, 5 * US);
+    gmt_fixture_expect(&fixture, FALSE_TIMES, 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE start_ns IS NULL", 1);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='host call without device row'",
+                       1);
+    /* Done again it is the same, and counted once. */
+    cr_assert_eq(gmt_database_open(fixture.output, &db), 0);
+    cr_expect_eq(gmt_join_run(db), 0);
+    gmt_database_close(db);
+    expect_copies(4, 5 * US);
+    gmt_fixture_expect(&fixture, FALSE_TIMES, 1);
+}
+
+/* One that ends while the next is at work, as where a copy engine begins early; kernels, which may overlap; other streams. */
+Test(join, keeps_the_times_of_work_that_overlaps)
+{
+    gmt_fixture_stream(&fixture, 0, 0x6000, 8, 1);
+    for (uint64_t i = 1; i <= 4; i++) {
+        copy(i * MS, 4096);
+        copy_op_until((uint32_t)i, i * MS + 5 * US, (i + 1) * MS + 5 * US + 500);
+    }
+    struct gmt_device_op other = op_at(GMT_OP_COPY, 50, 2 * MS + 6 * US);
+    other.bytes = 4096;
+    other.cupti_stream = 8;
+    write_op(&other, "");
+    /* The processor copies within the host, and begins when the call is made. */
+    struct gmt_device_op within_host = op_at(GMT_OP_COPY, 0, 1 * MS + 4 * US);
+    within_host.end_ns = 5 * MS;
+    within_host.copy_kind = 9;
+    write_op(&within_host, "");
+    launch(6 * MS, GMT_LAUNCH_KERNEL, 8, 0);
+    launch(7 * MS, GMT_LAUNCH_KERNEL, 8, 0);
+    struct gmt_device_op kernel = op_at(GMT_OP_KERNEL, 60, 6 * MS + 5 * US);
+    kernel.grid[0] = 8;
+    kernel.grid[1] = kernel.grid[2] = 1;
+    kernel.end_ns = 9 * MS;
+    write_op(&kernel, "_Z3addv");
+    kernel_op(61, 7 * MS + 5 * US, 8, 0);
+    ingest();
+    expect_copies(4, 5 * US);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM launch WHERE device_start_ns > 0", 2);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM loss WHERE kind='impossible device time'",
+                       0);
+}
+
+/* CUPTI says 0 where it could not take the time: that is no time, and the record is the call's all the same. */
+Test(join, has_no_times_where_the_record_has_none)
+{
+    for (uint64_t i = 1; i <= 4; i++) {
+        copy(i * MS, 4096);
+        copy_op_until((uint32_t)i, i == 2 ? 0 : i * MS + 5 * US, i == 2 ? 0 : i * MS + 6 * US);
+    }
+    ingest();
+    expect_copies(3, 5 * US);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM transfer WHERE device_end_ns = 0", 0);
+    gmt_fixture_expect(&fixture, "SELECT count(*) FROM device_op WHERE call_id IS NULL", 0);
+    gmt_fixture_expect(&fixture, "SELECT count FROM loss WHERE kind='host call without device row'",
+                       1);
+}
+
 Test(join, finds_the_way_back_after_lost_rows_by_synchronizations)
 {
     /* 100 equal copies, a synchronization after each tenth; rows 20..49 were lost. */

@@ -169,7 +169,7 @@ static int store_hosts(struct gmt_join *join)
     }
     sort(&join->hosts, sizeof(*hosts), compare_host_ids);
     for (size_t i = 0; i < join->hosts.count && error == 0; i++) {
-        if (hosts[i].taken) {
+        if (hosts[i].taken && hosts[i].stop_ns != 0) {
             sqlite3_stmt *statement = update[hosts[i].kind];
             sqlite3_bind_int64(statement, 1, (sqlite3_int64)hosts[i].start_ns);
             sqlite3_bind_int64(statement, 2, (sqlite3_int64)hosts[i].stop_ns);
@@ -215,7 +215,8 @@ static int store_losses(struct gmt_join *join)
     char sql[192];
     int error = 0;
     for (size_t i = 0; i < join->hosts.count; i++) {
-        lone_hosts[hosts[i].kind] += !hosts[i].taken && !hosts[i].optional;
+        bool has_times = hosts[i].taken && hosts[i].stop_ns != 0;
+        lone_hosts[hosts[i].kind] += !has_times && (hosts[i].taken || !hosts[i].optional);
     }
     for (size_t i = 0; i < join->ops.count; i++) {
         lone_ops[ops[i].kind] += ops[i].call == 0;
@@ -229,6 +230,34 @@ static int store_losses(struct gmt_join *join)
             error = gmt_database_exec(join->db, sql);
         }
     }
+    return error;
+}
+
+/* A record whose times cannot be has none from then on, so that no other reader believes them, and is counted once. */
+static int store_false_times(struct gmt_join *join)
+{
+    static const char clear[] = "UPDATE device_op SET start_ns=NULL, end_ns=NULL WHERE id=?1";
+    static const char count_one[] =
+        "INSERT OR REPLACE INTO loss SELECT 'impossible device time', o.kind, "
+        "1 + coalesce((SELECT count FROM loss WHERE kind = 'impossible device time' "
+        "AND detail = o.kind), 0) FROM device_op o WHERE o.id=?1";
+    const struct gmt_join_op *ops = join->ops.items;
+    sqlite3_stmt *update = NULL, *count = NULL;
+    int error = 0;
+    if (sqlite3_prepare_v2(join->db, clear, -1, &update, NULL) != SQLITE_OK ||
+        sqlite3_prepare_v2(join->db, count_one, -1, &count, NULL) != SQLITE_OK) {
+        error = gmt_database_error(join->db);
+    }
+    for (size_t i = 0; i < join->ops.count && error == 0; i++) {
+        if (ops[i].is_false) {
+            sqlite3_bind_int64(count, 1, ops[i].id);
+            sqlite3_bind_int64(update, 1, ops[i].id);
+            error = step(join->db, count);
+            error = error == 0 ? step(join->db, update) : error;
+        }
+    }
+    sqlite3_finalize(update);
+    sqlite3_finalize(count);
     return error;
 }
 
@@ -253,6 +282,9 @@ int gmt_join_run(sqlite3 *db)
     }
     error = gmt_join_load(&join);
     if (error == 0) {
+        error = gmt_join_find_false_times(&join);
+    }
+    if (error == 0) {
         sort(&join.hosts, sizeof(struct gmt_join_host), compare_hosts);
         sort(&join.ops, sizeof(struct gmt_join_op), compare_ops);
         sort(&join.barriers, sizeof(struct gmt_join_barrier), compare_barriers);
@@ -265,8 +297,8 @@ int gmt_join_run(sqlite3 *db)
     if (error == 0 && timestamps != 0) {
         error = store_losses(&join);
     }
-    if (error == 0 && (error = store_hosts(&join)) == 0) {
-        error = store_ops(&join);
+    if (error == 0 && (error = store_hosts(&join)) == 0 && (error = store_ops(&join)) == 0) {
+        error = store_false_times(&join);
     }
     gmt_join_free(&join);
     return error;

@@ -10,6 +10,9 @@
  * synchronization of that stream had returned. A graph launch takes all operations of a graph with
  * one correlation; a copy may be several records, and several copies of a batch one.
  *
+ * A record that has no times, or times that cannot be (what its stream was given later would have run inside of it), is joined all the
+ * same; its call has no times of the device then.
+ *
  * Everything needed is in the database, so a trace can be joined again at any time.
  */
 #ifndef GMT_STORE_INGEST_JOIN_H
@@ -17,7 +20,7 @@
 
 #include <sqlite3.h>
 
-/* Set device_op.call_id and device_start_ns/device_end_ns of transfer, memset and launch anew, and
+/* Clear times of device_op that cannot be (loss "impossible device time"), set device_op.call_id and device_start_ns/device_end_ns of transfer, memset and launch anew, and
  * the loss rows "device row not joined" and "host call without device row" (only where device
  * timestamps were available). The caller owns the transaction. Returns 0 or negative errno. */
 int gmt_join_run(sqlite3 *db);

@@ -18,6 +18,18 @@ static int compare_members(const void *a, const void *b)
     return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
+/* A member without times says nothing of when the whole ran. */
+static void extend(struct gmt_join_op *op, const struct gmt_join_op *member)
+{
+    if (!gmt_join_is_timed(member)) {
+        return;
+    }
+    if (!gmt_join_is_timed(op) || member->start_ns < op->start_ns) {
+        op->start_ns = member->start_ns;
+    }
+    op->stop_ns = member->stop_ns > op->stop_ns ? member->stop_ns : op->stop_ns;
+}
+
 /* The operations of a graph launch become one; it stands in the first stream of theirs that is
  * known (branches of a graph run in streams of the driver's own). */
 int gmt_join_gather_graphs(struct gmt_join *join)
@@ -39,8 +51,7 @@ int gmt_join_gather_graphs(struct gmt_join *join)
         for (next = first; next < join->members.count && all[next].context == op->context &&
                            all[next].correlation == op->correlation;
              next++) {
-            op->start_ns = all[next].start_ns < op->start_ns ? all[next].start_ns : op->start_ns;
-            op->stop_ns = all[next].stop_ns > op->stop_ns ? all[next].stop_ns : op->stop_ns;
+            extend(op, &all[next]);
             op->group = op->group < 0 ? all[next].group : op->group;
         }
         op->count = next - first;
@@ -75,8 +86,7 @@ static int gather_copy(struct gmt_join *join, const struct gmt_join_op *halves, 
             return -ENOMEM;
         }
         *member = halves[i];
-        op->start_ns = member->start_ns < op->start_ns ? member->start_ns : op->start_ns;
-        op->stop_ns = member->stop_ns > op->stop_ns ? member->stop_ns : op->stop_ns;
+        extend(op, member);
         op->group = op->group < 0 ? member->group : op->group;
         uint64_t *sum = member->outward ? &out : &in;
         *sum = gmt_add_clamped_u64(*sum, member->bytes);

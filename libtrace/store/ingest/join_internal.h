@@ -29,7 +29,7 @@ struct gmt_join_host {
     uint64_t latest_ns;        /* its device work had ended by then                              */
     uint64_t bytes;
     struct gmt_join_signature signature;
-    uint64_t start_ns, stop_ns; /* found: of the device work; stop_ns 0 = not joined              */
+    uint64_t start_ns, stop_ns; /* found: of the device work; stop_ns 0 = not known               */
     uint8_t kind;               /* enum gmt_join_kind                                             */
     bool batch;
     bool drains;   /* when it returned, the stream had done all before it            */
@@ -42,11 +42,13 @@ struct gmt_join_op {
     int64_t group;
     int64_t context, device;
     int64_t correlation;
-    uint64_t start_ns, stop_ns, bytes;
+    uint64_t start_ns, stop_ns, bytes; /* times: 0 both = not known                             */
     struct gmt_join_signature signature;
     uint32_t copies; /* merged into this record                                        */
     uint8_t kind;
-    bool outward; /* a copy to the host                                             */
+    bool outward;    /* a copy to the host                                             */
+    bool is_of_host; /* a copy within the host                                         */
+    bool is_false;   /* its times cannot be: it is joined, and has none                */
     /* A graph launch or a copy from device to device through the host: members [first, first + count)
      * of gmt_join.members; else count = 0. */
     size_t first, count;
@@ -111,6 +113,15 @@ int gmt_join_gather_graphs(struct gmt_join *join);
  */
 int gmt_join_gather_staged(struct gmt_join *join);
 int64_t gmt_join_device(const struct gmt_join *join, int64_t context);
+
+/* Does it have times? CUPTI gives none (0) where it could not take them. */
+static inline bool gmt_join_is_timed(const struct gmt_join_op *op)
+{
+    return op->stop_ns != 0;
+}
+
+/* Marks those whose times cannot be: other work of their stream would have run inside of them. 0 or -ENOMEM. */
+int gmt_join_find_false_times(struct gmt_join *join);
 
 /* Join the hosts and ops of one group, both sorted: hosts by begin, ops by correlation. Only what is
  * not taken yet is looked at. Returns 0 or -ENOMEM. */

@@ -8,8 +8,8 @@
 #include "libtrace/store/db/database.h"
 #include "libtrace/store/ingest/join_internal.h"
 
-/* CUpti_ActivityMemcpyKind: host to device or array, device or array to host. */
-enum { HTOD = 1, DTOH = 2, HTOA = 3, ATOH = 4 };
+/* CUpti_ActivityMemcpyKind: host to device or array, device or array to host, host to host. */
+enum { HTOD = 1, DTOH = 2, HTOA = 3, ATOH = 4, HTOH = 9 };
 enum { MEMORY_DEVICE = 3 }; /* CUpti_ActivityMemoryKind */
 void gmt_join_free(struct gmt_join *join)
 {
@@ -295,6 +295,9 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
     op->correlation = sqlite3_column_int64(row, 6);
     op->start_ns = time_of(row, 7);
     op->stop_ns = time_of(row, 8);
+    if (op->start_ns == 0 || op->stop_ns < op->start_ns) {
+        op->start_ns = op->stop_ns = 0;
+    }
     op->bytes = bytes_of(row, 9);
     op->copies = (uint32_t)gmt_clamp(sqlite3_column_int64(row, 11), 0, UINT32_MAX);
     op->group = group_of_op(join, op, sqlite3_column_int64(row, 4));
@@ -308,6 +311,7 @@ static int load_op(struct gmt_join *join, sqlite3_stmt *row)
         int64_t copy = sqlite3_column_int64(row, 10);
         op->kind = GMT_JOIN_COPY;
         op->outward = copy == DTOH;
+        op->is_of_host = copy == HTOH;
         op->signature = gmt_join_copy_signature(
             op->bytes, copy == HTOD || copy == HTOA   ? GMT_JOIN_WAY_IN
                        : copy == DTOH || copy == ATOH ? GMT_JOIN_WAY_OUT

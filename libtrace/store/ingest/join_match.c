@@ -103,13 +103,13 @@ static void release(struct matcher *matcher)
 static bool began_too_late(const struct matcher *matcher, const struct gmt_join_host *host,
                            uint64_t start_ns)
 {
-    return matcher->timed && host->begin_ns > start_ns + TOLERANCE_NS;
+    return matcher->timed && start_ns != 0 && host->begin_ns > start_ns + TOLERANCE_NS;
 }
 
 static bool ended_too_early(const struct matcher *matcher, const struct gmt_join_host *host,
                             uint64_t start_ns)
 {
-    return matcher->timed && host->latest_ns < UINT64_MAX - TOLERANCE_NS &&
+    return matcher->timed && start_ns != 0 && host->latest_ns < UINT64_MAX - TOLERANCE_NS &&
            host->latest_ns + TOLERANCE_NS < start_ns;
 }
 
@@ -159,14 +159,16 @@ static void take(struct matcher *matcher, size_t at, uint64_t start_ns, uint64_t
 static void assign(struct matcher *matcher, size_t at, size_t first, size_t count)
 {
     uint64_t start_ns = UINT64_MAX, stop_ns = 0;
+    bool is_known = true;
     for (size_t i = first; i < first + count; i++) {
         struct gmt_join_op *op = &matcher->ops[i];
         op->call = matcher->hosts[at].id;
         start_ns = op->start_ns < start_ns ? op->start_ns : start_ns;
         stop_ns = op->stop_ns > stop_ns ? op->stop_ns : stop_ns;
+        is_known &= gmt_join_is_timed(op) && !op->is_false;
     }
     matcher->matched += count;
-    take(matcher, at, start_ns, stop_ns);
+    take(matcher, at, is_known ? start_ns : 0, is_known ? stop_ns : 0);
 }
 
 /* One record for several copies of a batch: they share its time in proportion to their bytes. */
@@ -186,12 +188,14 @@ static bool assign_merged(struct matcher *matcher, size_t at)
         began_too_late(matcher, &matcher->hosts[first], op->start_ns)) {
         return false;
     }
+    bool is_known = gmt_join_is_timed(op) && !op->is_false;
     uint64_t taken_ns = op->stop_ns > op->start_ns ? op->stop_ns - op->start_ns : 0;
     double ns_per_byte = (double)taken_ns / (double)bytes;
     for (size_t i = first; i < last; i++) {
         uint64_t start_ns = op->start_ns + (uint64_t)((double)done * ns_per_byte);
         done += matcher->hosts[i].bytes;
-        take(matcher, i, start_ns, op->start_ns + (uint64_t)((double)done * ns_per_byte));
+        uint64_t stop_ns = op->start_ns + (uint64_t)((double)done * ns_per_byte);
+        take(matcher, i, is_known ? start_ns : 0, is_known ? stop_ns : 0);
     }
     op->call = matcher->hosts[first].id;
     matcher->matched++;
