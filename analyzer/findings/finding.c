@@ -163,6 +163,14 @@ void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_
     finding->saving.high_ns = isfinite(high_ns) ? fmin(most, fmax(best_ns, high_ns)) : best_ns;
 }
 
+void gmt_finding_saving_of_class(struct gmt_finding *finding, const struct gmt_tl_class *class,
+                                 double low_ns, double best_ns, double high_ns)
+{
+    double n = gmt_class_typical_launches(class);
+
+    gmt_finding_saving(finding, low_ns * n, best_ns * n, high_ns * n);
+}
+
 const char *gmt_kernel_time(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     char time[GMT_FORMAT_BYTES];

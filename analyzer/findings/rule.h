@@ -59,6 +59,9 @@ void gmt_finding_claim_class(struct gmt_analysis *analysis, struct gmt_finding *
                              const struct gmt_tl_class *class);
 /* Puts low <= best <= high, none of them below 0 or above the cost (when that is known). */
 void gmt_finding_saving(struct gmt_finding *finding, double low_ns, double best_ns, double high_ns);
+/* ... for all launches of the class, from what a launch of the median time saves. */
+void gmt_finding_saving_of_class(struct gmt_finding *finding, const struct gmt_tl_class *class,
+                                 double low_ns, double best_ns, double high_ns);
 
 /* Whose lines a finding is about. Excess is work beyond the ideal; for local memory all of it. */
 enum gmt_excess {

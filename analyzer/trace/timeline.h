@@ -120,8 +120,9 @@ struct gmt_tl_class {
     int64_t repeated; /* of those measured */
     /* Of launches that were not measured, without page faults of managed memory; NAN: no device time at all. */
     double median_ns;
-    bool by_cycles;  /* median_ns is computed from cycles: no launch has a device time */
-    double total_ns; /* median x launches: what the program spends there untraced */
+    bool by_cycles; /* median_ns is computed from cycles: no launch has a device time */
+    double
+        total_ns; /* of all launches: what the program spends there untraced; those without a time count like the others */
     /* Launches of before that have no time because records were off, and what the sum is off for them by at most (95 %); 0. */
     int64_t estimated;
     double estimated_error_ns;
@@ -137,6 +138,9 @@ struct gmt_tl_class {
     struct gmt_tl_launch captured;   /* a launch that went into a graph; call.id 0: none did */
     bool is_of_node;                 /* some node of a graph has its kernel, grid and block */
 };
+
+/* So many launches of the median time take as long as all of the class: what a price of one is multiplied by. */
+double gmt_class_typical_launches(const struct gmt_tl_class *class);
 
 struct gmt_tl_device {
     char *name, *uuid, *driver_version;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What follows from the rows of a trace: order, kernel times, end of the run. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ static double median_of(int64_t *times, size_t n)
     return ((double)below + (double)(until > n / 2 ? below : above)) / 2;
 }
 
-/* The class's median stands for launches that were made while records were off: so far the sum is an estimate, by a sample of its
+/* The class's mean stands for launches that were made while records were off: so far the sum is an estimate, by a sample of its
  * launches. The others' times scatter around their mean, and so do these around theirs. */
 static void note_estimates(const struct gmt_timeline *tl, struct gmt_tl_class *class,
                            const int64_t *times, size_t n)
@@ -42,6 +43,26 @@ static void note_estimates(const struct gmt_timeline *tl, struct gmt_tl_class *c
     class->estimated = untimed;
     double variance = n > 1 ? squares / (all - 1) : NAN, many = (double)untimed;
     class->estimated_error_ns = 1.96 * many * sqrt(variance * (1 / all + 1 / many));
+}
+
+double gmt_class_typical_launches(const struct gmt_tl_class *class)
+{
+    return class->median_ns > 0 && isfinite(class->total_ns) ? class->total_ns / class->median_ns
+                                                             : (double)class->launches;
+}
+
+/* The times that are known, and one for each launch of which none is: the mean where records were off now and then, so that those
+ * that are there are a sample; else, where a few launches were measured in place of timed, the median. */
+static double total_of(const struct gmt_timeline *tl, const struct gmt_tl_class *class,
+                       const int64_t *times, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        sum += (double)times[i];
+    }
+    double usual_ns = tl->off_count > 0 ? sum / (double)n : class->median_ns;
+    return sum + usual_ns * (double)(class->launches - (int64_t)n);
 }
 
 /* Time without faults, which are added to the class. */
@@ -135,7 +156,7 @@ static int derive_kernel_times(struct gmt_timeline *tl)
             continue;
         }
         class->median_ns = median_of(times + first[c], n);
-        class->total_ns = class->median_ns * (double)class->launches;
+        class->total_ns = total_of(tl, class, times + first[c], n);
         note_estimates(tl, class, times + first[c], n);
     }
     judge_faults(tl);

@@ -89,7 +89,7 @@ struct gmt_kernel_row {
     int64_t launches, measured, in_graphs; /* the latter two are among the former */
     double device_ns, share;               /* of the wall time          */
     bool by_cycles;    /* the former is computed from cycles: no launch has a device time */
-    int64_t estimated; /* launches without a time, for which the class's median stands; 0 */
+    int64_t estimated; /* launches without a time, for which the class's mean stands; 0 */
     double
         estimated_error_ns; /* half of the 95 % interval of device_ns for these; NAN: not known */
     double load_efficiency, store_efficiency;         /* percent                   */

@@ -206,7 +206,7 @@ void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report)
         char note[160], some[GMT_FORMAT_BYTES], all[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
 
         snprintf(note, sizeof(note),
-                 "≈: %s of all %s launches have no device time; the median of their kernel stands "
+                 "≈: %s of all %s launches have no device time; the mean of their kernel stands "
                  "for them, which makes the sum of all right within %s (95 %%).",
                  gmt_format_count(some, estimated), gmt_format_count(all, launches),
                  gmt_format_ns(error, sqrt(squares)));

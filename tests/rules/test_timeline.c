@@ -22,6 +22,33 @@ Test(timeline, gives_measured_launches_the_median_of_the_others)
     gmt_fixture_free(&fixture);
 }
 
+/* One of ten launches takes 5 ms, eight 1 ms, and one was measured, which counts with the median: 14 ms, and a launch's gain 14 times. */
+Test(timeline, sums_the_times_of_launches)
+{
+    static const char longer[] =
+        "UPDATE launch SET device_end_ns = device_start_ns + 5000000 WHERE id = (SELECT max(id) "
+        "FROM launch WHERE device_end_ns IS NOT NULL)";
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_analyze(&fixture, "GM301");
+    cr_assert_eq(fixture.report.finding_count, 1);
+    double saves_ns = fixture.report.findings[0].saving.best_ns;
+    gmt_fixture_free(&fixture);
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, longer);
+    gmt_fixture_analyze(&fixture, "GM301");
+    const struct gmt_tl_class *class = &fixture.timeline.classes[0];
+    cr_expect_float_eq(class->median_ns, 1e6, 1);
+    cr_expect_float_eq(class->total_ns, 14e6, 1);
+    cr_expect_float_eq(gmt_class_typical_launches(class), 14, 1e-6);
+    cr_expect_float_eq(fixture.report.kernels[0].device_ns, 14e6, 1);
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_expect_float_eq(fixture.report.findings[0].saving.best_ns, 1.4 * saves_ns, 1);
+    gmt_fixture_free(&fixture);
+}
+
 Test(timeline, does_not_charge_a_copy_for_the_kernel_it_waits_for)
 {
     struct gmt_fixture fixture;

@@ -16,10 +16,9 @@ static const char *level_of(const struct gmt_cached *cached)
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_class *class)
 {
-    double n = (double)class->launches;
     struct gmt_gain gain = gmt_price_gather(analysis->model, analysis->timeline, class);
 
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                           : gain.from_family  ? gmt_confidence_of_model(analysis->model)
                                               : GMT_CONFIDENCE_MODELLED;

@@ -17,9 +17,7 @@ static const char sketch[] = "__shared__ float table[N];\n"
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_class *class, struct gmt_gain gain)
 {
-    double n = (double)class->launches;
-
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                                               : gmt_confidence_of_model(analysis->model);
     finding->method = isnan(gain.best_ns)

@@ -129,11 +129,10 @@ static const char *words_of(struct gmt_analysis *analysis, const struct gmt_tl_c
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_class *class, enum local_kind kind)
 {
-    double n = (double)class->launches;
     struct gmt_gain gain = gmt_price_local(analysis->model, analysis->timeline, class,
                                            kind == SPILLS);
 
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                           : gain.from_family  ? gmt_confidence_of_model(analysis->model)
                                               : GMT_CONFIDENCE_MODELLED;

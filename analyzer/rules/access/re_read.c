@@ -72,10 +72,9 @@ static void put_fix(struct gmt_analysis *analysis, struct gmt_finding *finding, 
 static void put_gain(struct gmt_analysis *analysis, struct gmt_finding *finding,
                      const struct gmt_tl_class *class, const struct best *best)
 {
-    double n = (double)class->launches;
     const struct gmt_gain *gain = &best->gain;
 
-    gmt_finding_saving(finding, gain->low_ns * n, gain->best_ns * n, gain->high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain->low_ns, gain->best_ns, gain->high_ns);
     finding->confidence = isnan(gain->best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
     finding->method = isnan(gain->best_ns)
                           ? gmt_unpriced(analysis)

@@ -110,9 +110,9 @@ static void price(struct gmt_analysis *analysis, struct gmt_finding *finding, co
         if (isfinite(gain.best_ns)) {
             priced = true;
             calibrated &= gain.from_family;
-            low_ns += gain.low_ns * (double)class->launches;
-            saved_ns += gain.best_ns * (double)class->launches;
-            high_ns += gain.high_ns * (double)class->launches;
+            low_ns += gain.low_ns * gmt_class_typical_launches(class);
+            saved_ns += gain.best_ns * gmt_class_typical_launches(class);
+            high_ns += gain.high_ns * gmt_class_typical_launches(class);
         }
         gmt_finding_claim_class(analysis, finding, class);
     }

@@ -99,14 +99,13 @@ void gmt_access_put_gain(struct gmt_analysis *analysis, struct gmt_finding *find
                          const struct gmt_access_subject *subject, const struct gmt_gain *gain,
                          const char *method)
 {
-    double n = (double)subject->class->launches;
-
     if (isnan(gain->best_ns)) {
         finding->confidence = GMT_CONFIDENCE_HEURISTIC;
         finding->method = gmt_unpriced(analysis);
         return;
     }
-    gmt_finding_saving(finding, gain->low_ns * n, gain->best_ns * n, gain->high_ns * n);
+    gmt_finding_saving_of_class(finding, subject->class, gain->low_ns, gain->best_ns,
+                                gain->high_ns);
     finding->confidence = gain->from_family ? gmt_confidence_of_model(analysis->model)
                                             : GMT_CONFIDENCE_MODELLED;
     finding->method = method;

@@ -34,8 +34,6 @@ struct gmt_finding *gmt_launch_finding(struct gmt_analysis *analysis,
 void gmt_launch_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *finding,
                              const struct gmt_tl_class *class, struct gmt_gain gain)
 {
-    double n = (double)class->launches;
-
     if (finding == NULL) {
         return;
     }
@@ -47,6 +45,6 @@ void gmt_launch_finding_emit(struct gmt_analysis *analysis, struct gmt_finding *
                               : gain.from_family ? gmt_confidence_of_model(analysis->model)
                                                  : GMT_CONFIDENCE_MODELLED;
     }
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     gmt_finding_emit(analysis, finding);
 }

@@ -62,7 +62,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->method = "time at barriers, which shrinks because the slowest of fewer warps arrives "
                       "earlier, down to the calibrated roofs";
     finding->confidence = GMT_CONFIDENCE_MODELLED;
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     gmt_finding_emit(analysis, finding);
 }
 

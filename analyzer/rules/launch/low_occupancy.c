@@ -89,7 +89,7 @@ static void say(struct gmt_analysis *analysis, const struct gmt_tl_class *class,
     finding->confidence = gmt_confidence_of_model(analysis->model);
     finding->note_why = gmt_shape_enough_warps(p);
     if (finding->note_why == NULL) {
-        gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+        gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     }
     gmt_finding_emit(analysis, finding);
 }

@@ -118,7 +118,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC
                           : gain.from_family  ? gmt_confidence_of_model(model)
                                               : GMT_CONFIDENCE_MODELLED;
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     gmt_finding_judge_part(analysis, finding, (wavefronts - ideal) * n, all_excess);
     gmt_finding_emit(analysis, finding);
 }

@@ -119,7 +119,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           : "time in which few lanes fill and the others wait, divided among all "
                             "lanes, down to the time of the bytes with a few loads in flight";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_FILL);
     gmt_finding_judge_part(analysis, finding, excess_of(&fill) * n, all);
     gmt_finding_emit(analysis, finding);

@@ -174,7 +174,6 @@ static const char *headline(struct gmt_analysis *analysis, const struct gmt_tl_c
 static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *class)
 {
     struct limit l;
-    double n = (double)class->launches;
 
     if (!is_limited(analysis, class, &l)) {
         return;
@@ -207,7 +206,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
     }
     finding->confidence = gmt_confidence_of_model(analysis->model);
     if (why == NULL) {
-        gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+        gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     }
     gmt_finding_lines(analysis, finding, class, GMT_LINES_SHARED);
     gmt_finding_emit(analysis, finding);

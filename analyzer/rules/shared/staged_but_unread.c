@@ -55,7 +55,7 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                           : "the loads after the fill become shared loads of one wavefront each, "
                             "and wait shorter by the difference in latency";
     finding->confidence = isnan(gain.best_ns) ? GMT_CONFIDENCE_HEURISTIC : GMT_CONFIDENCE_MODELLED;
-    gmt_finding_saving(finding, gain.low_ns * n, gain.best_ns * n, gain.high_ns * n);
+    gmt_finding_saving_of_class(finding, class, gain.low_ns, gain.best_ns, gain.high_ns);
     gmt_finding_lines(analysis, finding, class, GMT_LINES_LOADED);
     gmt_finding_judge_part(analysis, finding, reread.sectors * n, all_sectors);
     gmt_finding_emit(analysis, finding);

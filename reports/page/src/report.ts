@@ -223,7 +223,7 @@ export interface KernelRow {
   launches_in_graphs?: number;
   device_ns: number | null;
   device_ns_by?: 'times' | 'cycles' | null;
-  /** Launches without a device time, for which the kernel's median stands; absent: none. */
+  /** Launches without a device time, for which the kernel's mean stands; absent: none. */
   estimated_launches?: number;
   /** Half of the 95 % interval of device_ns for these; null: not known. */
   device_ns_error?: number | null;

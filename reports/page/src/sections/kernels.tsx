@@ -210,7 +210,7 @@ export function Kernels({ payload }: SectionProps) {
             ? `Times are modelled for ${modelledFor(report)} from exact counts; what needs measured ones is not known. `
             : 'The software device has no times: what needs them is not known. ')}
         {estimated &&
-          'Some launches have no device time, as records were off to keep within --overhead: the median of their kernel stands for them. '}
+          'Some launches have no device time, as records were off to keep within --overhead: the mean of their kernel stands for them. '}
         <span class="heat" data-tone="bad" data-level="6">
           orange
         </span>

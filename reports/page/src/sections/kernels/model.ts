@@ -192,5 +192,5 @@ export function kernelsWithin(payload: Payload, kernels: Kernel[], range: Range 
 export function sumText({ device_ns, estimated_launches, device_ns_error: error }: KernelRow): string {
   if (!estimated_launches) return ns(device_ns);
   const within = known(error) ? `, right within ${ns(error)} (95 %)` : '';
-  return `≈${ns(device_ns)}, with this kernel's median for ${counted(estimated_launches, 'launch', 'launches')} without a device time${within}`;
+  return `≈${ns(device_ns)}, with this kernel's mean for ${counted(estimated_launches, 'launch', 'launches')} without a device time${within}`;
 }
