@@ -9,6 +9,7 @@
 
 #include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/outliers.h"
+#include "analyzer/fleet/presence.h"
 #include "analyzer/fleet/windows.h"
 
 struct assembly {
@@ -110,18 +111,31 @@ static int find_steps(struct gmt_fleet_result *result, const struct gmt_fleet *f
             end[n++] = (double)(rank->first_step + rank->step_count);
         }
     }
+    int rc = first != NULL && end != NULL ? 0 : -ENOMEM;
+
     result->compared = n;
-    result->few_ranks = n < GMT_OUTLIERS_LEAST;
     if (n > 0) {
         double from = ceil(gmt_fleet_median(first, n)), to = floor(gmt_fleet_median(end, n));
 
         result->first_step = (size_t)from;
         result->step_count = to > from ? (size_t)(to - from) : 0;
     }
-    int rc = first != NULL && end != NULL ? 0 : -ENOMEM;
     free(first);
     free(end);
     return rc;
+}
+
+/* A rank with a small part of the steps shows no spread of ranks, but must not keep the others from being asked. */
+static void find_few(struct gmt_fleet_result *result, const struct gmt_fleet *fleet)
+{
+    size_t steps = result->step_count;
+
+    result->few_ranks = gmt_fleet_is_few(fleet, result, gmt_fleet_window_at(steps, 0));
+    result->few_in_part = !result->few_ranks && gmt_fleet_is_few_for_growth(fleet, result);
+    for (size_t i = 1; i < gmt_fleet_window_count(steps) && !result->few_ranks; i++) {
+        result->few_in_part = result->few_in_part ||
+                              gmt_fleet_is_few(fleet, result, gmt_fleet_window_at(steps, i));
+    }
 }
 
 static int fill_spread(struct gmt_fleet_result *result, const struct gmt_fleet *fleet)
@@ -215,6 +229,7 @@ int gmt_fleet_detect(struct gmt_fleet_result *result, const struct gmt_fleet *fl
     }
     int rc = find_steps(result, fleet);
     if (rc == 0) {
+        find_few(result, fleet);
         rc = fill_spread(result, fleet);
     }
     if (rc == 0) {

@@ -28,6 +28,7 @@ struct gmt_fleet_difference {
     double score,
         limit; /* distance in standard deviations of the others; from where on it is odd */
     size_t first_step, last_step;
+    bool by_steps; /* as few ranks have the window: in standard errors over its steps */
 };
 
 struct gmt_fleet_odd {
@@ -53,8 +54,10 @@ struct gmt_fleet_result {
     size_t odd_count;
     size_t compared;               /* ranks */
     size_t first_step, step_count; /* from the first to the last that at least half of them have */
-    bool few_ranks;                /* fewer than GMT_OUTLIERS_LEAST: steps are the spread then */
-    double false_alarms, alpha;    /* of the whole answer; of one measure */
+    bool
+        few_ranks; /* fewer than GMT_OUTLIERS_LEAST have enough of them: steps are the spread then */
+    bool few_in_part;           /* ... of a part of them, not of the whole */
+    double false_alarms, alpha; /* of the whole answer; of one measure */
     struct gmt_fleet_spread spread[GMT_FLEET_MEASURES];
 };
 

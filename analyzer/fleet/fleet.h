@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "libtrace/base/arena.h"
+
 enum gmt_fleet_cause {
 #define GMT_FLEET_CAUSE(NAME, word, what) GMT_FLEET_CAUSE_##NAME,
 #include "analyzer/fleet/causes.def"
@@ -157,6 +159,8 @@ struct gmt_fleet {
     size_t count;
 };
 
+/* Says one thing more about a rank, behind what is said already. text: of the arena, or constant; NULL: the arena is full. */
+void gmt_fleet_remark(struct gmt_fleet_rank *rank, struct gmt_arena *arena, const char *text);
 /* Its number, or the file of its trace. */
 const char *gmt_fleet_rank_name(const struct gmt_fleet_rank *rank);
 /* Different hosts that the ranks name. */

@@ -41,6 +41,14 @@ size_t gmt_fleet_hosts(const struct gmt_fleet *fleet)
     return hosts;
 }
 
+void gmt_fleet_remark(struct gmt_fleet_rank *rank, struct gmt_arena *arena, const char *text)
+{
+    if (text != NULL) {
+        rank->remark = rank->remark == NULL ? text
+                                            : gmt_arena_text(arena, "%s; %s", rank->remark, text);
+    }
+}
+
 const char *gmt_fleet_trait_word(int trait)
 {
     static const char *const words[GMT_FLEET_TRAITS] = {

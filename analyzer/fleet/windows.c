@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyzer/fleet/outliers.h"
+#include "analyzer/fleet/presence.h"
 
 /* Among few ranks what is reported must be larger: their usual spread is not known. */
 #define FEW_RANKS_FLOOR 5
@@ -17,32 +18,54 @@
 #define PIECE_LEAST_NS 1e8
 /* So many degrees of freedom make Student's distribution the normal one. */
 #define NORMAL_FREEDOM 1e4
-/* With fewer steps there are no quarters. */
-#define QUARTERED_STEPS 32
+
+static int make_set(struct gmt_fleet_window_set *set, const struct gmt_fleet *fleet,
+                    const struct gmt_fleet_result *result, bool apart)
+{
+    int rc = gmt_fleet_residuals_make(&set->residuals, fleet->count, result->first_step,
+                                      result->step_count, apart);
+
+    set->is_used = true;
+    if (rc == 0) {
+        rc = gmt_fleet_residuals_make(&set->waiting, fleet->count, result->first_step,
+                                      result->step_count, apart);
+    }
+    if (rc == 0) {
+        gmt_fleet_residuals_fill(&set->waiting, fleet, GMT_FLEET_COLLECTIVES);
+    }
+    return rc;
+}
 
 int gmt_fleet_windows_make(struct gmt_fleet_windows *windows, const struct gmt_fleet *fleet,
                            const struct gmt_fleet_result *result)
 {
+    int rc = 0;
+
     *windows = (struct gmt_fleet_windows){
         .fleet = fleet, .step_ns = result->spread[GMT_FLEET_STEP].median, .alpha = result->alpha};
     windows->levels = calloc(fleet->count + 1, sizeof(double));
     windows->scores = calloc(fleet->count + 1, sizeof(double));
-    int rc = gmt_fleet_residuals_make(&windows->residuals, fleet->count, result->first_step,
-                                      result->step_count, result->few_ranks);
-    if (rc == 0) {
-        rc = gmt_fleet_residuals_make(&windows->waiting, fleet->count, result->first_step,
-                                      result->step_count, result->few_ranks);
+    windows->is_few_for_growth = gmt_fleet_is_few_for_growth(fleet, result);
+    bool needed[2] = {!windows->is_few_for_growth, windows->is_few_for_growth};
+    for (size_t i = 0; i < gmt_fleet_window_count(result->step_count); i++) {
+        struct gmt_fleet_window window = gmt_fleet_window_at(result->step_count, i);
+
+        windows->is_few[i] = gmt_fleet_is_few(fleet, result, window);
+        needed[windows->is_few[i]] = true;
     }
-    if (rc == 0) {
-        gmt_fleet_residuals_fill(&windows->waiting, fleet, GMT_FLEET_COLLECTIVES);
+    for (int few = 0; few < 2 && rc == 0; few++) {
+        rc = needed[few] ? make_set(&windows->sets[few], fleet, result, few != 0) : 0;
     }
+    windows->set = &windows->sets[result->few_ranks];
     return windows->levels != NULL && windows->scores != NULL ? rc : -ENOMEM;
 }
 
 void gmt_fleet_windows_free(struct gmt_fleet_windows *windows)
 {
-    gmt_fleet_residuals_free(&windows->residuals);
-    gmt_fleet_residuals_free(&windows->waiting);
+    for (size_t i = 0; i < 2; i++) {
+        gmt_fleet_residuals_free(&windows->sets[i].residuals);
+        gmt_fleet_residuals_free(&windows->sets[i].waiting);
+    }
     free(windows->levels);
     free(windows->scores);
 }
@@ -52,7 +75,7 @@ static double floor_of(const struct gmt_fleet_windows *windows, enum gmt_fleet_m
     const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[measure];
     double of = row->floor_of == GMT_FLEET_OF_STEP ? windows->step_ns : windows->self;
 
-    return isnan(of) ? 0 : row->floor * of * (windows->residuals.apart ? FEW_RANKS_FLOOR : 1);
+    return isnan(of) ? 0 : row->floor * of * (windows->set->residuals.apart ? FEW_RANKS_FLOOR : 1);
 }
 
 static bool is_time(enum gmt_fleet_measure measure)
@@ -72,7 +95,7 @@ static double window_ns(const struct gmt_fleet_windows *windows, size_t begin, s
 
         for (size_t r = 0; r < windows->fleet->count; r++) {
             double value = gmt_fleet_value_at(&windows->fleet->ranks[r], GMT_FLEET_STEP,
-                                              windows->residuals.first_step + step);
+                                              windows->set->residuals.first_step + step);
             ns += isnan(value) ? 0 : value;
             known += !isnan(value);
         }
@@ -85,7 +108,7 @@ static double window_ns(const struct gmt_fleet_windows *windows, size_t begin, s
 static size_t pieces_most(const struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
                           size_t begin, size_t end)
 {
-    if (!windows->residuals.apart || !is_time(measure)) {
+    if (!windows->set->residuals.apart || !is_time(measure)) {
         return GMT_FLEET_PIECES;
     }
     double most = floor(window_ns(windows, begin, end) / PIECE_LEAST_NS);
@@ -99,7 +122,7 @@ static bool persists(struct gmt_fleet_windows *windows, size_t rank, size_t begi
 {
     double pieces[GMT_FLEET_PIECES], level = windows->levels[rank];
     size_t same = 0;
-    size_t n = gmt_fleet_pieces(&windows->residuals, rank, begin, end,
+    size_t n = gmt_fleet_pieces(&windows->set->residuals, rank, begin, end,
                                 grows ? GMT_FLEET_PIECES / 2 : most, pieces);
     size_t asked = n;
 
@@ -126,7 +149,7 @@ static void score_by_steps(struct gmt_fleet_windows *windows, size_t begin, size
     *limit = NAN;
     for (size_t r = 0; r < windows->fleet->count; r++) {
         double pieces[GMT_FLEET_PIECES], mean = 0, squares = 0;
-        size_t n = gmt_fleet_pieces(&windows->residuals, r, begin, end, most, pieces);
+        size_t n = gmt_fleet_pieces(&windows->set->residuals, r, begin, end, most, pieces);
 
         for (size_t i = 0; i < n; i++) {
             mean += pieces[i] / (double)n;
@@ -159,7 +182,7 @@ static void score_by_trend(struct gmt_fleet_windows *windows, size_t begin, size
     *limit = gmt_student_upper(alpha / (double)windows->fleet->count, NORMAL_FREEDOM);
     for (size_t r = 0; r < windows->fleet->count; r++) {
         double pieces[GMT_FLEET_TREND_PIECES], pairs = 0;
-        size_t n = gmt_fleet_pieces(&windows->residuals, r, begin, end, GMT_FLEET_TREND_PIECES,
+        size_t n = gmt_fleet_pieces(&windows->set->residuals, r, begin, end, GMT_FLEET_TREND_PIECES,
                                     pieces);
 
         for (size_t i = 0; i < n; i++) {
@@ -180,8 +203,8 @@ static double own_growth(struct gmt_fleet_windows *windows, size_t rank, size_t 
 {
     const struct gmt_fleet_rank *of = &windows->fleet->ranks[rank];
     size_t steps = end - begin, quarter = steps >= 4 ? steps / 4 : 1;
-    size_t first = windows->residuals.first_step + begin;
-    double *room = windows->residuals.room;
+    size_t first = windows->set->residuals.first_step + begin;
+    double *room = windows->set->residuals.room;
 
     return gmt_fleet_median_of_steps(of, GMT_FLEET_LEAK, first + steps - quarter, quarter, room) -
            gmt_fleet_median_of_steps(of, GMT_FLEET_LEAK, first, quarter, room);
@@ -191,7 +214,7 @@ static double own_growth(struct gmt_fleet_windows *windows, size_t rank, size_t 
 static double mean_residual(const struct gmt_fleet_windows *windows, size_t rank, size_t begin,
                             size_t end)
 {
-    const double *values = windows->residuals.values + rank * windows->residuals.steps;
+    const double *values = windows->set->residuals.values + rank * windows->set->residuals.steps;
     double sum = 0, known = 0;
 
     for (size_t step = begin; step < end; step++) {
@@ -213,7 +236,7 @@ static bool holds(struct gmt_fleet_windows *windows, enum gmt_fleet_measure meas
         return false;
     }
     /* Kernels beside a collective that waits for another rank share the device with it: they are not what is waited for. */
-    if (measure == GMT_FLEET_KERNELS && gmt_fleet_level(&windows->waiting, rank, begin, end) >=
+    if (measure == GMT_FLEET_KERNELS && gmt_fleet_level(&windows->set->waiting, rank, begin, end) >=
                                             floor_of(windows, GMT_FLEET_COLLECTIVES)) {
         return false;
     }
@@ -232,15 +255,15 @@ static int test(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measur
     const struct gmt_fleet_measure_row *row = &gmt_fleet_measure_rows[measure];
     const bool grows = row->cause == GMT_FLEET_CAUSE_LEAK;
     /* Half for the whole, half for its quarters. */
-    double alpha = windows->alpha / (end - begin == windows->residuals.steps ? 2 : 8);
+    double alpha = windows->alpha / (end - begin == windows->set->residuals.steps ? 2 : 8);
     struct gmt_outliers outliers = {.limit = NAN};
     int rc = 0;
 
     for (size_t r = 0; r < windows->fleet->count; r++) {
-        windows->levels[r] = grows ? gmt_fleet_growth(&windows->residuals, r, begin, end)
-                                   : gmt_fleet_level(&windows->residuals, r, begin, end);
+        windows->levels[r] = grows ? gmt_fleet_growth(&windows->set->residuals, r, begin, end)
+                                   : gmt_fleet_level(&windows->set->residuals, r, begin, end);
     }
-    if (!windows->residuals.apart) {
+    if (!windows->set->residuals.apart) {
         rc = gmt_outliers_find(&outliers, windows->levels, windows->fleet->count, row->side, alpha,
                                windows->scores);
     } else if (grows) {
@@ -263,7 +286,7 @@ static void keep(struct gmt_fleet_windows *windows, struct gmt_fleet_difference 
 {
     for (size_t r = 0; r < windows->fleet->count; r++) {
         struct gmt_fleet_difference *kept = &differences[r];
-        size_t first = windows->residuals.first_step + begin;
+        size_t first = windows->set->residuals.first_step + begin;
 
         if (windows->scores[r] == 0) {
             continue;
@@ -271,11 +294,12 @@ static void keep(struct gmt_fleet_windows *windows, struct gmt_fleet_difference 
         if (kept->score == 0) {
             kept->first_step = first;
         }
-        kept->last_step = windows->residuals.first_step + end - 1;
+        kept->last_step = windows->set->residuals.first_step + end - 1;
         if (fabs(windows->scores[r]) > fabs(kept->score)) {
             kept->score = windows->scores[r];
             kept->by = windows->levels[r];
             kept->limit = limit;
+            kept->by_steps = windows->set->residuals.apart;
         }
     }
 }
@@ -284,19 +308,19 @@ static void keep(struct gmt_fleet_windows *windows, struct gmt_fleet_difference 
 static int search(struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
                   struct gmt_fleet_difference *whole, struct gmt_fleet_difference *quarters)
 {
-    size_t steps = windows->residuals.steps;
-    double limit;
-    int rc = test(windows, measure, 0, steps, &limit);
+    const bool grows = gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK;
+    size_t steps = windows->set->residuals.steps;
+    int rc = 0;
 
-    if (rc == 0) {
-        keep(windows, whole, limit, 0, steps);
-    }
-    for (size_t q = 0; q < 4 && rc == 0 && steps >= QUARTERED_STEPS; q++) {
-        size_t begin = steps * q / 4, end = steps * (q + 1) / 4;
+    for (size_t i = 0; i < gmt_fleet_window_count(steps) && rc == 0; i++) {
+        struct gmt_fleet_window window = gmt_fleet_window_at(steps, i);
+        double limit;
+        bool few = grows && i == 0 ? windows->is_few_for_growth : windows->is_few[i];
 
-        rc = test(windows, measure, begin, end, &limit);
+        windows->set = &windows->sets[few];
+        rc = test(windows, measure, window.begin, window.end, &limit);
         if (rc == 0) {
-            keep(windows, quarters, limit, begin, end);
+            keep(windows, i == 0 ? whole : quarters, limit, window.begin, window.end);
         }
     }
     return rc;
@@ -306,9 +330,9 @@ static int search(struct gmt_fleet_windows *windows, enum gmt_fleet_measure meas
 static bool has_stopped(const struct gmt_fleet_windows *windows, enum gmt_fleet_measure measure,
                         const struct gmt_fleet_difference *difference)
 {
-    const struct gmt_fleet_residuals *residuals = &windows->residuals;
+    const struct gmt_fleet_residuals *residuals = &windows->set->residuals;
 
-    return residuals->apart && gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK &&
+    return difference->by_steps && gmt_fleet_measure_rows[measure].cause == GMT_FLEET_CAUSE_LEAK &&
            difference->last_step + 1 < residuals->first_step + residuals->steps;
 }
 
@@ -318,11 +342,11 @@ static void set_value(struct gmt_fleet_windows *windows, enum gmt_fleet_measure 
 {
     double own = gmt_fleet_median_of_steps(
         &windows->fleet->ranks[rank], measure, difference->first_step,
-        difference->last_step - difference->first_step + 1, windows->residuals.room);
+        difference->last_step - difference->first_step + 1, windows->set->residuals.room);
 
     difference->middle = windows->self;
     difference->value = windows->self + difference->by;
-    if (windows->residuals.apart) {
+    if (difference->by_steps) {
         difference->value = own;
         difference->middle = fmax(own - difference->by, 0);
     }
@@ -334,7 +358,7 @@ int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_m
                              void *context)
 {
     size_t ranks = windows->fleet->count, known = 0;
-    struct gmt_fleet_residuals *residuals = &windows->residuals;
+    const struct gmt_fleet_residuals *residuals = &windows->set->residuals;
     struct gmt_fleet_difference *kept = calloc(2 * ranks + 1, sizeof(*kept));
     int rc = kept != NULL ? 0 : -ENOMEM;
 
@@ -350,7 +374,11 @@ int gmt_fleet_windows_search(struct gmt_fleet_windows *windows, enum gmt_fleet_m
         }
     }
     windows->self = gmt_fleet_median(windows->levels, known);
-    gmt_fleet_residuals_fill(residuals, windows->fleet, measure);
+    for (size_t i = 0; i < 2; i++) {
+        if (windows->sets[i].is_used) {
+            gmt_fleet_residuals_fill(&windows->sets[i].residuals, windows->fleet, measure);
+        }
+    }
     rc = search(windows, measure, kept, kept + ranks);
     for (size_t r = 0; r < ranks && rc == 0; r++) {
         struct gmt_fleet_difference *difference = &kept[kept[r].score != 0 ? r : ranks + r];

@@ -4,12 +4,20 @@
 #define GMT_ANALYZER_FLEET_WINDOWS_H
 
 #include "analyzer/fleet/detect.h"
+#include "analyzer/fleet/presence.h"
 #include "analyzer/fleet/residuals.h"
+
+struct gmt_fleet_window_set {
+    struct gmt_fleet_residuals residuals; /* of the present measure */
+    struct gmt_fleet_residuals waiting;   /* of COLLECTIVES: how much more a rank waits there */
+    bool is_used;
+};
 
 struct gmt_fleet_windows {
     const struct gmt_fleet *fleet;
-    struct gmt_fleet_residuals residuals; /* of the present measure */
-    struct gmt_fleet_residuals waiting;   /* of COLLECTIVES: how much more a rank waits there */
+    struct gmt_fleet_window_set sets[2]; /* of windows that many ranks have, and that few have */
+    struct gmt_fleet_window_set *set;    /* of the present window */
+    bool is_few[GMT_FLEET_WINDOWS_MOST], is_few_for_growth; /* the latter of the whole run */
     double step_ns, self;    /* medians over ranks and steps: of a step, of the measure */
     double alpha;            /* of one measure */
     double *levels, *scores; /* of each rank */

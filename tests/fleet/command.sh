@@ -116,6 +116,20 @@ grep -q 'rank 7 on node-.*: another driver, device or version' out || fail "the 
 for rank in 3 4 8 9 10 11; do grep -q "rank$rank.db: " out || fail "rank $rank is not reported"; done
 [ "$(wc -l <out)" -le 60 ] || fail "more than a screen"
 
+# One of 8 ranks ended early: the others are compared as if it was not there, and it has a remark.
+odd=$("$MAKE_FLEET" early 77 1 8 64)
+for table in step step_call step_work step_time step_memory step_collective; do
+    column=step_id && [ $table = step ] && column=id
+    sqlite3 early/rank5.db "DELETE FROM $table WHERE $column > 5"
+done
+expect 0 --format json early
+equal "odd beside a short rank" "[('$odd', 'host')] True None" \
+    "$(json "str([(o['rank'], o['cause']) for o in fleet['odd']]) + ' {few_ranks} {false_alarms}'.format(**fleet)")"
+equal "remark on a short rank" "[('5', 'it has 5 of the 64 steps that are compared')]" \
+    "$(json "[(r['rank'], r['remark']) for r in fleet['ranks'] if r['remark']]")"
+expect 0 early
+grep -q 'early/rank5.db: it has 5 of the 64 steps that are compared' out || fail "the short rank has no remark"
+
 # Two ranks: what persists over the steps is reported, with the cause.
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/fleet/clocks.h"
 #include "analyzer/fleet/detect.h"
+#include "analyzer/fleet/presence.h"
 #include "analyzer/fleet/rank_sums.h"
 #include "tests/fleet/sums.h"
 
@@ -301,4 +303,71 @@ Test(fleet_few, generated_fleets_without_a_fault_raise_no_alarm, .timeout = 1000
         sums_free(&generated);
     }
     cr_assert_leq(alarms, 1, "%d of 60", alarms);
+}
+
+/* 8 ranks, with a fault or without; returns another one of them, which is to have a part of the steps. */
+static struct gmt_fleet_rank *make_short(struct gmt_fleet *generated, struct physics *physics,
+                                         size_t number, enum fault fault)
+{
+    physics_plan(physics, 20261130000 + (uint64_t)number, fault);
+    physics->ranks = 8;
+    physics->odd %= physics->ranks;
+    physics->from_step = 0;
+    sums_make(generated, physics);
+    return &generated->ranks[(physics->odd + 3) % physics->ranks];
+}
+
+static size_t ask_short(const struct gmt_fleet *generated, struct gmt_arena *own)
+{
+    struct gmt_fleet_clocks clocks;
+
+    cr_assert_eq(gmt_fleet_clocks_fill(&clocks, generated, GMT_FLEET_CLOCK_ALARMS, own), 0);
+    cr_assert_eq(gmt_fleet_detect(&result, generated, &clocks, own), 0);
+    return result.odd_count;
+}
+
+/* Answers as if the short rank had no trace: a fault is in the whole of the run, and named. */
+Test(fleet_few, a_rank_with_few_steps_does_not_blind_the_others, .timeout = 1000)
+{
+    static const enum fault faults[] = {FAULT_SLOW_HOST,    FAULT_SLOW_KERNELS,
+                                        FAULT_EXTRA_COPIES, FAULT_SLOW_LINK,
+                                        FAULT_LEAK,         FAULT_MORE_ALLOCATIONS};
+    static const size_t parts[] = {12, 2}; /* a 12th of the steps, a half */
+
+    for (size_t i = 0; i < 2 * sizeof(faults) / sizeof(*faults); i++) {
+        struct physics physics;
+        struct gmt_fleet generated;
+        struct gmt_arena own = {0};
+
+        struct gmt_fleet_rank *shorter = make_short(&generated, &physics, i, faults[i / 2]);
+        shorter->step_count /= parts[i % 2];
+        cr_expect_eq(ask_short(&generated, &own), 1, "fault %d: %zu", faults[i / 2],
+                     result.odd_count);
+        cr_expect_eq(result.odd[0].rank, (size_t)physics.odd, "fault %d", faults[i / 2]);
+        cr_expect_eq(result.few_ranks, i % 2 == 0);
+        cr_expect_eq(result.few_in_part, i % 2 != 0);
+        gmt_fleet_remark_short(&generated, &result, &own);
+        for (size_t r = 0; r < generated.count; r++) {
+            cr_expect_eq(generated.ranks[r].remark != NULL, &generated.ranks[r] == shorter);
+        }
+        gmt_arena_free(&own);
+        sums_free(&generated);
+    }
+}
+
+Test(fleet_few, a_rank_with_few_steps_raises_no_alarm, .timeout = 1000)
+{
+    int alarms = 0;
+
+    for (size_t i = 0; i < 60; i++) {
+        struct physics physics;
+        struct gmt_fleet generated;
+        struct gmt_arena own = {0};
+
+        make_short(&generated, &physics, 100 + i, FAULT_NONE)->step_count = 5 + i * 2;
+        alarms += ask_short(&generated, &own) > 0;
+        gmt_arena_free(&own);
+        sums_free(&generated);
+    }
+    cr_assert_leq(alarms, 2, "%d of 60", alarms);
 }

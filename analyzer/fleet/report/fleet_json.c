@@ -192,7 +192,9 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     json_object_set_new(root, "few_ranks", json_boolean(result->few_ranks));
     /* Of few ranks no rate is known. */
     json_object_set_new(root, "false_alarms",
-                        result->few_ranks ? json_null() : gmt_json_number(result->false_alarms));
+                        result->few_ranks || result->few_in_part
+                            ? json_null()
+                            : gmt_json_number(result->false_alarms));
     json_object_set_new(root, "odd", odd);
     json_object_set_new(root, "spread", of_spread(view));
     json_object_set_new(root, "memory", of_memory(view));

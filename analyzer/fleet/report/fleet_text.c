@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyzer/fleet/outliers.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/format.h"
 #include "libtrace/base/printable.h"
@@ -52,6 +53,11 @@ static void print_head(const struct gmt_fleet_view *view)
     } else if (result->few_ranks) {
         gmt_say(stdout, "So few ranks show no spread of their own: what is odd among them is what "
                         "persists over the steps.\n");
+    } else if (result->few_in_part) {
+        gmt_say(stdout,
+                "In a part of the run fewer than %d ranks have enough steps: what is odd "
+                "there is what persists over them.\n",
+                GMT_OUTLIERS_LEAST);
     }
 }
 
@@ -75,7 +81,7 @@ static void print_difference(const struct gmt_fleet_view *view,
                 fabs(difference->score) > MOST_SCORE ? "over " : "",
                 fabs(difference->score) > MOST_SCORE ? 0 : 1,
                 fmin(fabs(difference->score), MOST_SCORE),
-                result->few_ranks ? "errors over the steps" : "deviations of the others",
+                difference->by_steps ? "errors over the steps" : "deviations of the others",
                 difference->limit);
     }
     if (!whole) {
@@ -125,7 +131,7 @@ static void print_all_odd(const struct gmt_fleet_view *view)
     }
     begin_section();
     gmt_say(stdout, "%zu odd rank%s", result->odd_count, result->odd_count == 1 ? "" : "s");
-    if (!result->few_ranks) {
+    if (!result->few_ranks && !result->few_in_part) {
         gmt_say(stdout, " (of fleets without one, %.0f %% would show one)",
                 result->false_alarms * 100);
     }
