@@ -18,6 +18,7 @@ enum { COLUMNS_MOST = 10 };
 
 struct read_rank {
     int64_t trace_id;
+    bool is_twice; /* its process is read, its sums are not */
     struct gmt_fleet_rank rank;
     struct gmt_rank_sums sums;
 };
@@ -238,11 +239,44 @@ static int ask(struct rank_reading *reading, char *sql, const char *columns, row
     return rc;
 }
 
+/* "run=A" of "DIR/TABLE/run=A/host=H/rank=0/FILE", of the arena. */
+static const char *run_of(const struct rank_reading *reading, const char *file,
+                          struct gmt_arena *arena)
+{
+    const char *table = strncmp(file, reading->folder, strlen(reading->folder)) == 0
+                            ? file + strlen(reading->folder)
+                            : file;
+    const char *run = strstr(table, "/run=");
+
+    return run == NULL ? file : gmt_arena_text(arena, "%.*s", (int)strcspn(run + 1, "/"), run + 1);
+}
+
+/* Rows of both would be added up: tables are joined by trace_id alone. */
+static int say_twice(struct rank_reading *reading, struct read_rank *rank, const char *one,
+                     const char *two)
+{
+    const char *run = run_of(reading, one, &reading->arena);
+    const char *other = run_of(reading, two, &reading->arena);
+
+    if (run == NULL || other == NULL) {
+        return -ENOMEM;
+    }
+    bool same = strcmp(run, other) == 0;
+    rank->is_twice = true;
+    rank->rank.trouble = gmt_arena_text(&reading->arena, "it is there twice, as %s and %s",
+                                        same ? one : run, same ? two : other);
+    return rank->rank.trouble != NULL ? 0 : -ENOMEM;
+}
+
 static int take_trace(struct rank_reading *reading, const struct read_row *row, const void *context)
 {
-    struct read_rank *added = GMT_PUSH(&reading->arena, reading->ranks, reading->count);
+    struct read_rank *last = reading->count > 0 ? &reading->ranks[reading->count - 1] : NULL;
 
     (void)context;
+    if (last != NULL && last->trace_id == row->number[0]) {
+        return say_twice(reading, last, last->rank.trace, row->text[1]);
+    }
+    struct read_rank *added = GMT_PUSH(&reading->arena, reading->ranks, reading->count);
     if (added == NULL) {
         return -ENOMEM;
     }
@@ -253,6 +287,22 @@ static int take_trace(struct rank_reading *reading, const struct read_row *row, 
         added->rank.trouble = gmt_arena_text(
             &reading->arena, "its files have the form %lld, and this gmanalyze reads %d",
             (long long)row->number[2], GMT_PARQUET_SCHEMA);
+    }
+    return 0;
+}
+
+/* Two files of one name in one table: of a trace, though it may be in the table `trace` once, as its exporter was killed. */
+static int take_twice(struct rank_reading *reading, const struct read_row *row, const void *context)
+{
+    int64_t trace_id = (int64_t)strtoull(row->text[0], NULL, 16);
+
+    (void)context;
+    for (size_t i = 0; i < reading->count; i++) {
+        struct read_rank *rank = &reading->ranks[i];
+
+        if (rank->trace_id == trace_id && rank->rank.trouble == NULL) {
+            return say_twice(reading, rank, row->text[1], row->text[2]);
+        }
     }
     return 0;
 }
@@ -271,7 +321,8 @@ static int take_by_trace(struct rank_reading *reading, const struct read_row *ro
     struct read_rank *rank = &reading->ranks[reading->at];
     struct read_row own = *row;
     own.arena = &reading->arena;
-    return rank->rank.trouble == NULL ? table->take(rank, &own) : 0;
+    bool is_read = rank->rank.trouble == NULL || (rank->is_twice && table->take == take_process);
+    return is_read ? table->take(rank, &own) : 0;
 }
 
 /* ---- all of it -------------------------------------------------------------------------------- */
@@ -326,9 +377,20 @@ static int read_all(struct rank_reading *reading)
                  sqlite3_mprintf("SELECT trace_id, filename, schema, CAST(clock = 'realtime' AS "
                                  "BIGINT) FROM read_parquet('%q/trace/*/*/*/*.parquet', "
                                  "hive_partitioning = false, union_by_name = true, filename = "
-                                 "true) ORDER BY 1",
+                                 "true) ORDER BY 1, 2",
                                  reading->folder),
                  "ntnn", take_trace, NULL);
+    }
+    if (rc == 0) {
+        rc = ask(reading,
+                 sqlite3_mprintf(
+                     "SELECT name, min(file), max(file) FROM (SELECT file, regexp_extract(file, "
+                     "'([0-9a-f]+)[.]parquet$', 1) AS name, regexp_extract(file, "
+                     "'([^/]+)/[^/]+/[^/]+/[^/]+/[^/]+$', 1) AS of FROM "
+                     "glob('%q/*/*/*/*/*.parquet')) GROUP BY of, name HAVING count(*) > 1 AND name "
+                     "<> ''",
+                     reading->folder),
+                 "ttt", take_twice, NULL);
     }
     for (size_t i = 0; rc == 0 && i < reading->count; i++) {
         struct read_rank *rank = &reading->ranks[i];

@@ -206,6 +206,18 @@ END
         done
         cmp "$folder.answer" "$folder.parquet.answer" || fail "Parquet files of $folder give another answer"
     done
+    # A trace that is there twice is named, in all tables or in one: its sums are not added up, those of the others are as they were.
+    cp -r memory.parquet twice
+    "$GMANALYZE" export --to parquet --run again twice memory/rank1.db 2>/dev/null || fail "rank 1 is not exported again"
+    cp -r twice/step_call/run=memory twice/step_call/run=killed
+    find twice/step_call/run=killed -name 'rank=*' ! -name rank=2 -exec rm -r {} +
+    expect 0 --format json memory.parquet && mv out once
+    expect 0 --format json twice
+    equal "twice" "{'1': 'it is there twice, as run=again and run=memory', '2': 'it is there twice, as run=killed and run=memory'}" \
+        "$(json "{r['rank']: r['why_not'] for r in fleet['ranks'] if r['why_not']}")"
+    equal "ranks beside them" "14 of 16" "$(json "'{} of {}'.format(fleet['compared'], len(fleet['ranks']))")"
+    equal "their copies" "$(python3 -c 'import json; print(json.load(open("once"))["spread"]["copy_bytes"]["most"])')" \
+        "$(json "fleet['spread']['copy_bytes']['most']")"
     # Files of another form are reported, and a damaged one by its name.
     cp -r two.parquet damaged
     for file in damaged/step_work/*/*/*/*.parquet; do head -c 100 "$file" >short && mv short "$file"; done
