@@ -12,6 +12,7 @@
 #include "launcher/launcher.h"
 #include "launcher/program.h"
 #include "launcher/try/try.h"
+#include "libtrace/base/file.h"
 #include "libtrace/base/printable.h"
 
 /* ---- text --------------------------------------------------------------------------------------- */
@@ -126,23 +127,16 @@ void gmt_try_print(const struct gmt_try_report *report)
 
 /* ---- the plan ----------------------------------------------------------------------------------- */
 
-int gmt_try_write_plan(const struct gmt_try_report *report)
+struct plan_file {
+    const struct gmt_try_report *report;
+    const char *hash, *program;
+};
+
+static int write_plan(void *context, FILE *file)
 {
-    char path[PATH_MAX], hash[33];
-    gmt_program_find(report->options->program[0], path);
-    gmt_plan_hash_file(path, hash);
-    char *whole = realpath(path, NULL);
-    if (hash[0] == '\0' || whole == NULL || strchr(whole, '\n') != NULL) {
-        free(whole);
-        return -ENOENT;
-    }
-    FILE *file = fopen(report->options->output, "we");
-    if (file == NULL) {
-        free(whole);
-        return -errno;
-    }
-    (void)fprintf(file, "%s\nprogram %s %s\n", GMT_PLAN_FIRST_LINE, hash, whole);
-    free(whole);
+    const struct plan_file *plan = context;
+    const struct gmt_try_report *report = plan->report;
+    (void)fprintf(file, "%s\nprogram %s %s\n", GMT_PLAN_FIRST_LINE, plan->hash, plan->program);
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
         bool is_best = i == 0 || outcome[-1].fix != outcome->fix;
@@ -157,5 +151,19 @@ int gmt_try_write_plan(const struct gmt_try_report *report)
             (void)fputc('\n', file);
         }
     }
-    return fclose(file) == 0 ? 0 : -errno;
+    return 0;
+}
+
+int gmt_try_write_plan(const struct gmt_try_report *report)
+{
+    char path[PATH_MAX], hash[33];
+    gmt_program_find(report->options->program[0], path);
+    gmt_plan_hash_file(path, hash);
+    char *whole = realpath(path, NULL);
+    struct plan_file plan = {report, hash, whole};
+    int error = hash[0] == '\0' || whole == NULL || strchr(whole, '\n') != NULL
+                    ? -ENOENT
+                    : gmt_file_write(report->options->output, write_plan, &plan);
+    free(whole);
+    return error;
 }

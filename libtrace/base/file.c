@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes a whole file or none. */
+/* Writes a whole file or none, and into what is no file. */
 #include "libtrace/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,8 @@
 #include <unistd.h>
 
 #include "libtrace/base/memory_short.h"
+
+#define MOST_LINKS 40 /* as many as the kernel follows */
 
 static const char database[] =
     "SQLite format 3"; /* its 0 byte belongs to it (sqlite.org/fileformat.html, 1.3) */
@@ -29,57 +32,123 @@ static bool is_database(const char *path)
     return is;
 }
 
-int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), void *context)
+/* What is at the end of a chain of links, the last of which leads to nothing yet. 0 or negative errno. */
+static int follow_links(char place[static PATH_MAX])
 {
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof(".XXXXXX"));
-    FILE *out = NULL;
-    int rc = 0, fd = -1;
+    char target[PATH_MAX], beside[PATH_MAX];
+    for (int links = 0; links < MOST_LINKS; links++) {
+        ssize_t length = readlink(place, target, sizeof(target) - 1);
+        if (length < 0) {
+            return 0;
+        }
+        target[length] = '\0';
+        const char *slash = strrchr(place, '/');
+        int folder = target[0] != '/' && slash != NULL ? (int)(slash - place) + 1 : 0;
+        if (snprintf(beside, sizeof(beside), "%.*s%s", folder, place, target) >=
+            (int)sizeof(beside)) {
+            return -ENAMETOOLONG;
+        }
+        memcpy(place, beside, sizeof(beside));
+    }
+    return -ELOOP;
+}
 
-    if (temporary == NULL) {
-        return -ENOMEM;
+/* False: the name in /proc of an open file leads nowhere by its text. */
+static bool leads_to(const char *path, const struct stat *info)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && found.st_dev == info->st_dev && found.st_ino == info->st_ino;
+}
+
+int gmt_file_place(const char *path, char place[static PATH_MAX], bool *is_direct)
+{
+    struct stat info, link;
+    char whole[PATH_MAX];
+    *is_direct = false;
+    if (snprintf(place, PATH_MAX, "%s", path) >= PATH_MAX) {
+        return -ENAMETOOLONG;
     }
-    if (is_database(path)) {
-        free(temporary);
-        return -EEXIST;
+    if (stat(path, &info) != 0) {
+        return errno == ENOENT ? follow_links(place) : -errno;
     }
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, ".XXXXXX", sizeof(".XXXXXX"));
-    fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) {
-        rc = -errno;
-        free(temporary);
+    if (S_ISDIR(info.st_mode)) {
+        return -EISDIR;
+    }
+    if (!S_ISREG(info.st_mode)) {
+        *is_direct = true;
+    } else if (lstat(path, &link) == 0 && S_ISLNK(link.st_mode)) {
+        *is_direct = realpath(path, whole) == NULL || !leads_to(whole, &info);
+        if (!*is_direct) {
+            memcpy(place, whole, sizeof(whole));
+        }
+    }
+    return 0;
+}
+
+/* Lets `write` fill it, and closes it. 0 or negative errno. */
+static int fill(int fd, int (*write)(void *context, FILE *out), void *context)
+{
+    FILE *out = fdopen(fd, "w");
+    if (out == NULL) {
+        int rc = -errno;
+        close(fd);
         return rc;
     }
-    out = fdopen(fd, "w");
-    if (out == NULL) {
-        rc = -errno;
-        close(fd);
-        goto out;
-    }
-    rc = write(context, out);
+    int rc = write(context, out);
     if (rc == 0 && gmt_memory_short()) {
         rc = -ENOMEM;
     }
     if (rc == 0 && (fflush(out) != 0 || ferror(out))) {
         rc = errno != 0 ? -errno : -EIO;
     }
-    /* mkostemp makes files private; what is written here is as readable as any other file. */
-    mode_t mask = umask(0);
-    umask(mask);
-    if (rc == 0 && fchmod(fd, 0666 & ~mask) != 0) {
-        rc = -errno;
-    }
     if (fclose(out) != 0 && rc == 0) {
         rc = -errno;
     }
-    if (rc == 0 && rename(temporary, path) != 0) {
+    return rc;
+}
+
+/* mkostemp makes files private; what is written here is as readable as any other file. */
+static int make_readable(int fd)
+{
+    mode_t mask = umask(0);
+    umask(mask);
+    return fchmod(fd, 0666 & ~mask) == 0 ? 0 : -errno;
+}
+
+static int replace(const char *place, int (*write)(void *context, FILE *out), void *context)
+{
+    char temporary[PATH_MAX + sizeof(".XXXXXX")];
+    (void)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", place);
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return -errno;
+    }
+    int rc = make_readable(fd);
+    if (rc != 0) {
+        close(fd);
+    } else {
+        rc = fill(fd, write, context);
+    }
+    if (rc == 0 && rename(temporary, place) != 0) {
         rc = -errno;
     }
-out:
     if (rc != 0) {
         unlink(temporary);
     }
-    free(temporary);
     return rc;
+}
+
+int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), void *context)
+{
+    char place[PATH_MAX];
+    bool is_direct;
+    int rc = gmt_file_place(path, place, &is_direct);
+    if (rc != 0) {
+        return rc;
+    }
+    if (is_direct) {
+        int fd = open(place, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+        return fd < 0 ? -errno : fill(fd, write, context);
+    }
+    return is_database(place) ? -EEXIST : replace(place, write, context);
 }

@@ -35,6 +35,18 @@ whole)
         [ "$(wc -l <samples.out)" -gt 30 ] || fail "too few samples"
         rm t.db m.prom
     done
+    # A link is followed; what is no file is neither replaced nor waited for.
+    mkdir there
+    ln -s there/m.prom link.prom
+    mkfifo pipe.prom
+    for name in link pipe; do
+        LD_PRELOAD=$GMT_LIB GMTRACE_OUTPUT=$work/t.db GMTRACE_METRICS=$work/$name.prom run t "$CLIENTS/driverclient" basic
+        finished t.db
+        rm t.db
+    done
+    metrics there/m.prom
+    [ -L link.prom ] || fail "the link was replaced"
+    [ -p pipe.prom ] || fail "the pipe was replaced"
     ;;
 running)
     # While the program runs each reading is whole, and counters only grow.

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "libtrace/base/file.h"
 #include "libtrace/store/db/names.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -272,22 +273,35 @@ static FILE *create(const char *path)
     return file;
 }
 
+/* A device or a pipe, which nobody waits for. */
+static FILE *open_direct(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (fd >= 0 && file == NULL) {
+        close(fd);
+    }
+    return file;
+}
+
 int gmt_metrics_write(const char *path, const struct gmt_live_page *page,
                       const struct gmt_control *control, const char *labels, bool is_up)
 {
-    char fresh[PATH_MAX + 64];
-    int error = name_new(path, fresh, sizeof(fresh));
-    FILE *file = error == 0 ? create(fresh) : NULL;
+    char place[PATH_MAX], fresh[PATH_MAX + 64] = "";
+    bool is_direct = false;
+    int error = gmt_file_place(path, place, &is_direct);
+    error = error != 0 || is_direct ? error : name_new(place, fresh, sizeof(fresh));
+    FILE *file = error != 0 ? NULL : is_direct ? open_direct(place) : create(fresh);
     if (file == NULL) {
         return error != 0 ? error : -errno;
     }
     gmt_metrics_print(file, page, control, labels, is_up);
     bool is_bad = ferror(file) != 0;
     error = fclose(file) != 0 ? -errno : is_bad ? -EIO : 0;
-    if (error == 0 && rename(fresh, path) != 0) {
+    if (!is_direct && error == 0 && rename(fresh, place) != 0) {
         error = -errno;
     }
-    if (error != 0) {
+    if (!is_direct && error != 0) {
         (void)unlink(fresh);
     }
     return error;
