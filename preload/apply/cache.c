@@ -2,9 +2,13 @@
 /* Keeps memory that is freed, and hands it out again (cache.h). */
 #include "preload/apply/cache.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libtrace/record/clock.h"
 #include "libtrace/threads/cancellation.h"
@@ -66,6 +70,25 @@ static bool is_same(const struct gmt_block *block)
     return GMT_APPLY_MUTANT(cache_identity) || GMT_APPLY_MUTANT(cache_context) ||
            (identify(block->kind, block->address, &now) && now.id == block->identity.id &&
             now.start == block->identity.start && now.bytes == block->identity.bytes);
+}
+
+/*
+ * Can the host still write it? The program may have changed that (mprotect), and it is freed then as ever. Asked is the kernel, a page
+ * at a time, since it answers where a write of ours would be a fault: with the time, which nobody reads there any more. What maps the
+ * driver's own pages is answered, too, as it is not by process_vm_writev.
+ */
+static bool is_writable(const struct gmt_block *block)
+{
+    int saved_errno = errno;
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), at = block->address;
+    uint64_t end = block->address + block->bytes;
+    bool is = true;
+    while (is && at < end && end - at >= sizeof(struct timespec)) {
+        is = syscall(SYS_clock_gettime, CLOCK_MONOTONIC_COARSE, (void *)(uintptr_t)at) == 0;
+        at = (at / page + 1) * page;
+    }
+    errno = saved_errno;
+    return is;
 }
 
 /* To the driver. Its context is current meanwhile; captures are not disturbed. */
@@ -181,6 +204,9 @@ static enum gmt_refusal keep(const struct gmt_block *block)
     }
     if (!is_same(block)) {
         return GMT_REFUSAL_CHANGED;
+    }
+    if (block->kind == GMT_BLOCK_LOCKED && !is_writable(block)) {
+        return GMT_REFUSAL_PROTECTED;
     }
     return put_away(block) ? GMT_REFUSAL_COUNT : GMT_REFUSAL_KEPT_FULL;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that copy (copy_threads.h). They touch no memory but what they copy, use no CUDA, and block all signals. */
+/*
+ * Threads that copy (copy_threads.h). They touch no memory but what they copy, use no CUDA, and block all signals but those of their own
+ * faults: of memory that the program protects, its handler knows what to do (write barriers), in whichever thread. A handler that is blocked would be the end of
+ * the program.
+ */
 #include "preload/apply/copy_threads.h"
 
 #include <errno.h>
@@ -21,7 +25,10 @@
 #define PART_BYTES \
     ((size_t)65536) /* taken at once, so that a thread that comes late holds nobody up */
 #define MOST_THREADS 16
-#define STACK_BYTES ((size_t)262144)
+#define STACK_BYTES \
+    ((size_t)1048576) /* handlers of the program run on it; only what they touch is memory */
+
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS};
 
 static struct {
     uint8_t *dst;
@@ -77,16 +84,19 @@ static unsigned wanted(void)
 
 static void start(void)
 {
-    sigset_t all, before;
+    sigset_t blocked, before;
     pthread_attr_t attributes;
     is_started = true;
     if (pthread_attr_init(&attributes) != 0) {
         return;
     }
-    (void)sigfillset(&all);
+    (void)sigfillset(&blocked);
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        (void)sigdelset(&blocked, faults[i]);
+    }
     (void)pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     (void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    (void)pthread_sigmask(SIG_SETMASK, &blocked, &before);
     for (unsigned i = 0, most = wanted(); i < most && i < MOST_THREADS; i++) {
         pthread_t thread;
         if (pthread_create(&thread, &attributes, serve, NULL) != 0) {

@@ -9,6 +9,8 @@
  *   event     ... and waits for an event  killed   it is ended by SIGKILL
  *   nothing   it makes no CUDA call       forks    a child does it first
  *   pins      it page-locks memory again and again
+ *   protects  ... and protects it before it frees it
+ *   barrier   its memory is protected, and a handler of SIGSEGV that needs a large stack lets accesses pass
  *   kernel    it launches kernels, one with shared memory and one without
  *   rows      it copies rows              pieces   it copies small pieces that follow each other
  *             to the device, one by one; behind a comma: `async` in another stream without a wait, `own` with a stream for each
@@ -25,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +211,55 @@ static void pin(void)
     }
 }
 
+static void pin_and_protect(void)
+{
+    void *host;
+    for (unsigned turn = 0; turn < 3; turn++) {
+        OK(cuMemAllocHost(&host, BYTES));
+        memset(host, 1, BYTES);
+        if (mprotect((uint8_t *)host + BYTES / 2, 4096, PROT_READ) != 0) {
+            perror("mprotect");
+        }
+        OK(cuMemFreeHost(host));
+    }
+}
+
+static uint8_t *guarded;
+static volatile sig_atomic_t passed;
+
+static void let_pass(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    volatile uint8_t large[400000];
+    uint8_t *page = (uint8_t *)((uintptr_t)info->si_addr & ~(uintptr_t)4095);
+    large[0] = large[sizeof large - 1] = 1;
+    if (page < guarded || page >= guarded + BYTES ||
+        mprotect(page, 4096, PROT_READ | PROT_WRITE) != 0) {
+        _exit(98);
+    }
+    passed = 1;
+}
+
+/* Dirty pages are noted as collectors of garbage do it; read ones, too. */
+static void guard(void)
+{
+    const struct sigaction action = {.sa_sigaction = let_pass, .sa_flags = SA_SIGINFO};
+    CUdeviceptr memory;
+    OK(cuMemAlloc(&memory, BYTES));
+    guarded = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    memset(guarded, 7, BYTES);
+    sigaction(SIGSEGV, &action, NULL);
+    for (int turn = 0; turn < 4; turn++) {
+        mprotect(guarded + 4096, BYTES - 8192, turn % 2 == 0 ? PROT_NONE : PROT_READ);
+        passed = 0;
+        OK(turn % 2 == 0 ? cuMemcpyHtoD(memory, guarded, BYTES)
+                         : cuMemcpyDtoH(guarded, memory, BYTES));
+        printf("%d %016llx\n", (int)passed, (unsigned long long)sum_of(guarded, BYTES));
+    }
+    signal(SIGSEGV, SIG_DFL);
+}
+
 /* Nothing of this may be read later. */
 static void lose(void)
 {
@@ -293,6 +345,12 @@ int main(int argc, char **argv)
     }
     if (is("pins")) {
         pin();
+    }
+    if (is("protects")) {
+        pin_and_protect();
+    }
+    if (is("barrier")) {
+        guard();
     }
     if (is("gone")) {
         lose();

@@ -71,6 +71,12 @@ said gone 'unchecked: 3 of 7 copies to the host, 12.0 MiB'
 tries forks 3 forks
 said forks 'compared: 8 copies to the host, 32.0 MiB'
 equal "programs of two processes" 2 "$(jq '.programs | length' forks.json)"
+# Its handler of faults runs in threads of ours, too.
+LD_LIBRARY_PATH=$SIM_LIB run bare_barrier "$client" barrier 3
+tries barrier 3 barrier
+same "standard output" bare_barrier.out barrier.out
+equal "state" tried "$(state barrier)"
+said barrier 'applied to 12 copies, 48.0 MiB'
 tries small 3 small
 equal "state" no-gain "$(state small)"
 said small 'not applied to 8 copies, 32.0 KiB: too small to gain'
@@ -89,6 +95,10 @@ fix=pinned-cache
 tries pins 3 pins
 said pins 'pinned-cache: applied to 3 allocations, 12.0 MiB'
 said pins 'not applied to 3 allocations, 12.0 MiB: no freed memory of that size and kind is kept'
+# What the program has protected is not written to.
+tries protects 3 protects
+said protects 'pinned-cache: applied to 0 allocations, 0 B'
+said protects 'not applied to 3 allocations, 12.0 MiB: the program has protected its pages from writing'
 fix=pageable-staging
 
 # By rule and by name; what there is no fix for is refused before the program runs.
