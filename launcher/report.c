@@ -311,11 +311,9 @@ size_t gmt_launcher_traces(const char *pattern, const struct gmt_launcher_run *r
 
 static const char *reason_of(const struct gmt_run_note *note)
 {
-    if (note->error == GMT_OUTPUT_NO_FILE) {
-        return "it is no regular file";
-    }
     /* The program can write there, too. */
-    return note->error < 0 && note->error > -4096 ? strerror((int)-note->error) : "unknown error";
+    return note->error < 0 && note->error > -4096 ? gmt_output_explain((int)note->error)
+                                                  : "unknown error";
 }
 
 /* The launcher has said why before the program ran. */

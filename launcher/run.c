@@ -12,6 +12,7 @@
 #include "launcher/program.h"
 #include "libtrace/base/printable.h"
 #include "preload/apply/plan.h"
+#include "preload/session/older.h"
 #include "preload/session/options.h"
 #include "preload/session/output.h"
 
@@ -35,14 +36,25 @@ static bool know_first_name(const char *pattern, char path[static PATH_MAX])
     return gmt_output_expand(pattern, path, PATH_MAX) == 0;
 }
 
-/* Whoever reads that file after the run reads this run's or none. */
-static void move_older_aside(const char *program, const struct gmt_launcher_run *run)
+/* Whoever reads that file after the run reads this run's or none. False, and said: what is there is no trace. */
+static bool move_older_aside(const char *program, const struct gmt_launcher_run *run)
 {
     char path[PATH_MAX], file[PATH_MAX];
+    if (!know_first_name(gmt_options.output, path)) {
+        return true;
+    }
+    if (gmt_older_is_foreign(path, run->name, file)) {
+        gmt_say(stderr,
+                "gmtrace: '%s' is no trace of gmtrace and is not replaced; name another file with "
+                "-o\n",
+                file);
+        return false;
+    }
     gmt_program_find(program, file);
-    if (access(file, X_OK) == 0 && know_first_name(gmt_options.output, path)) {
+    if (gmt_options.ring.ns == 0 && access(file, X_OK) == 0) {
         (void)gmt_output_make_way(path, run->name);
     }
+    return true;
 }
 
 int gmt_launcher_run(char *const argv[])
@@ -67,8 +79,8 @@ int gmt_launcher_run(char *const argv[])
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run run = gmt_launcher_begin_run();
-    if (gmt_options.ring.ns == 0) {
-        move_older_aside(argv[0], &run);
+    if (!move_older_aside(argv[0], &run)) {
+        return GMT_EXIT_FAILED;
     }
     int failure = gmt_launcher_execute(argv, &run, NULL, &status);
     if (failure > 0) {

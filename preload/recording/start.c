@@ -227,8 +227,7 @@ static void explain_refusal(const char *path, int error)
     }
     int length = snprintf(line, sizeof(line),
                           "gmtrace: no trace: cannot write '%s': %s; the program runs unrecorded\n",
-                          path[0] != '\0' ? path : gmt_options.output,
-                          error == GMT_OUTPUT_NO_FILE ? "it is no regular file" : strerror(-error));
+                          path[0] != '\0' ? path : gmt_options.output, gmt_output_explain(error));
     /* A full file or a closed pipe behind stderr must not kill the program. */
     sigset_t deadly, before, pending;
     sigemptyset(&deadly);

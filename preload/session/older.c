@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "libtrace/record/proc.h"
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/record/spool_lock.h"
+#include "libtrace/record/spool_names.h"
 
 #define RECORDER_COMES_S 5 /* a recorder is up within milliseconds */
 #define BYTES (PATH_MAX + 32)
@@ -84,6 +86,28 @@ static bool may_be_moved(const char *path, const struct stat *status)
            (S_ISLNK(status->st_mode) && (stat(path, &target) != 0 || S_ISREG(target.st_mode)));
 }
 
+/* A file that holds something and is no trace: a source, or the program. What cannot be read is not known to be one. */
+static bool is_foreign(const char *path)
+{
+    static const unsigned char id[] = {
+        (GMT_TRACE_APPLICATION_ID >> 24) & 0xff, (GMT_TRACE_APPLICATION_ID >> 16) & 0xff,
+        (GMT_TRACE_APPLICATION_ID >> 8) & 0xff, GMT_TRACE_APPLICATION_ID & 0xff};
+    unsigned char there[sizeof(id)];
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+        return false;
+    }
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    bool is_trace = fd >= 0 &&
+                    pread(fd, there, sizeof(there), GMT_TRACE_APPLICATION_OFFSET) ==
+                        (ssize_t)sizeof(there) &&
+                    memcmp(there, id, sizeof(id)) == 0;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return !is_trace;
+}
+
 /* Its process has ended, and its recorder is about to open it by its name. */
 static bool is_expected(int folder)
 {
@@ -133,6 +157,10 @@ static bool remove_oldest(const char *path)
 {
     char old[BYTES];
     struct stat status;
+    (void)snprintf(old, sizeof(old), "%s.old", path);
+    if (is_foreign(old)) {
+        return false;
+    }
     (void)snprintf(old, sizeof(old), "%s.old.spool", path);
     remove_spool(old);
     if (lstat(old, &status) == 0) {
@@ -147,7 +175,26 @@ static bool remove_oldest(const char *path)
 /* The journal of a trace that was left in the middle of a write belongs to that trace. */
 static bool move_trace(const char *path)
 {
-    return remove_oldest(path) && move(path, "-journal") && move(path, "");
+    return !is_foreign(path) && remove_oldest(path) && move(path, "-journal") && move(path, "");
+}
+
+bool gmt_older_is_foreign(const char *path, const char *run, char found[static PATH_MAX])
+{
+    char spool[BYTES];
+    struct stat status;
+    (void)snprintf(spool, sizeof(spool), "%s.spool", path);
+    bool is_there = lstat(path, &status) == 0;
+    if (is_there && is_of_this_run(&status, run)) {
+        return false;
+    }
+    if (is_there && is_foreign(path)) {
+        (void)snprintf(found, PATH_MAX, "%s", path);
+        return true;
+    }
+    if (lstat(spool, &status) == 0 ? is_of_this_run(&status, run) : !is_there) {
+        return false; /* nothing is moved */
+    }
+    return snprintf(found, PATH_MAX, "%s.old", path) < PATH_MAX && is_foreign(found);
 }
 
 bool gmt_older_spool_move(const char *path, const char *run)

@@ -23,6 +23,13 @@ bool gmt_output_is_one_of_several(void)
     return is_one_of_several;
 }
 
+const char *gmt_output_explain(int error)
+{
+    return error == GMT_OUTPUT_NO_FILE    ? "it is no regular file"
+           : error == GMT_OUTPUT_NO_TRACE ? "it is no trace of gmtrace and is not replaced"
+                                          : strerror(-error);
+}
+
 static const char *program_name(void)
 {
     const char *exe = gmt_options_exe();
@@ -167,6 +174,9 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
         return GMT_OUTPUT_NO_FILE;
     }
     const char *run = getenv(GMT_RUN_VARIABLE);
+    if (gmt_older_is_foreign(wanted, run, path)) {
+        return GMT_OUTPUT_NO_TRACE;
+    }
     char name[sizeof(((struct gmt_control *)0)->run)];
     (void)snprintf(name, sizeof(name), "%.*s", run != NULL ? (int)strcspn(run, ":") : 0,
                    run != NULL ? run : "");

@@ -10,6 +10,11 @@
 
 /* What is there under the wanted name is no regular file. */
 #define GMT_OUTPUT_NO_FILE (-EMEDIUMTYPE)
+/* What is there under the wanted name, or that of an older trace, is no trace: it is not replaced. */
+#define GMT_OUTPUT_NO_TRACE (-ENOTUNIQ)
+
+/* In words, why a trace cannot be written; error: of gmt_output_open. */
+const char *gmt_output_explain(int error);
 
 /* Expand %p pid, %h host, %r rank (pid without one), %e program, %t time, %q{VAR} environment, %%.
  * Returns 0, -EINVAL for an unknown letter, -ENAMETOOLONG. */
@@ -25,8 +30,8 @@ bool gmt_output_make_way(const char *path, const char *run);
 
 /* Expand the pattern, make it absolute, keep what an earlier run left there as `.old`, and open the
  * spool under the first name that no other process of this run has taken (`.<rank>` or `.<pid>` is
- * appended to a taken one). Returns 0, GMT_OUTPUT_NO_FILE, or
- * negative errno; `path` (PATH_MAX bytes) gets the name. */
+ * appended to a taken one). Returns 0, GMT_OUTPUT_NO_FILE, GMT_OUTPUT_NO_TRACE, or
+ * negative errno; `path` (PATH_MAX bytes) gets the name, of what is in the way as well. */
 int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *path);
 /* After it: did another process of this run have the wanted name? */
 bool gmt_output_is_one_of_several(void);

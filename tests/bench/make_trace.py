@@ -52,8 +52,8 @@ METRICS = {  # id: name, group, unit, share of the bytes of a launch
 
 
 def constant(name: str) -> int:
-    """A number of libtrace/store/db/database.h."""
-    text = (STORE / "database.h").read_text()
+    """A number of libtrace/store/db/database.h, or of what it includes."""
+    text = (STORE / "database.h").read_text() + (STORE / "../../record/spool_names.h").read_text()
     return int(re.search(rf"define {name} (\w+)", text)[1], 0)
 
 

@@ -73,6 +73,38 @@ older)
     { [ ! -e made ] && [ -f link.db ] && [ ! -L link.db ]; } || fail "a dangling link was written through"
     equal "the link" made "$(readlink link.db.old)"
     ;;
+foreign)
+    # -o with the name of the program, or of a source: neither is moved, and nothing runs.
+    cp "$client" app
+    echo 'int main;' >precious.cu
+    touch -d '1 hour ago' app precious.cu
+    for name in app precious.cu; do
+        launched 125 -o "./$name" ./app churn 5
+        equal "what gmtrace says" \
+            "gmtrace: './$name' is no trace of gmtrace and is not replaced; name another file with -o" "$(cat one.err)"
+        [ ! -s one.out ] || fail "the program has run"
+    done
+    cmp app "$client" || fail "the program was replaced"
+    equal "the source" 'int main;' "$(cat precious.cu)"
+    # An older trace would be moved over what is no trace.
+    launched 0 -o t.db "$client" churn 5
+    cp precious.cu t.db.old
+    launched 125 -o t.db "$client" churn 5
+    grep -q "^gmtrace: 't.db.old' is no trace" one.err || fail "$(cat one.err)"
+    equal "what was no trace" 'int main;' "$(cat t.db.old)"
+    # Where the name is known only when the program runs, and where there is no launcher: it runs, unrecorded.
+    launched 125 -o '%e' ./app churn 5
+    said "cannot write '$work/app': it is no trace of gmtrace and is not replaced\$"
+    equal "output" "5 rounds" "$(cat one.out)"
+    OUTPUT=$work/precious.cu traced alone churn 5
+    equal "status without the launcher" 0 "$(cat alone.status)"
+    equal "what is said without the launcher" \
+        "gmtrace: no trace: cannot write '$work/precious.cu': it is no trace of gmtrace and is not replaced; the program runs unrecorded" \
+        "$(cat alone.err)"
+    equal "files" "app precious.cu t.db t.db.old" "$(find . -maxdepth 1 -name '[apt]*' ! -name 'alone*' -printf '%f\n' | sort | paste -sd' ')"
+    cmp app "$client" || fail "the program was replaced"
+    equal "the source" 'int main;' "$(cat precious.cu)"
+    ;;
 refused)
     mkdir small
     mount -t tmpfs -o size=64k tmpfs small 2>/dev/null || skip "no file system can be mounted"

@@ -3,7 +3,9 @@
 # Sourced: makes traces of the fixtures, and one whose names are as bad as names can be.
 : "${GMT_SOURCE:?}"
 
-constant() { grep "define $1 " "$GMT_SOURCE/libtrace/store/db/database.h" | awk '{ print $3 }'; }
+constant() {
+    cat "$GMT_SOURCE/libtrace/store/db/database.h" "$GMT_SOURCE/libtrace/record/spool_names.h" | awk -v name="$1" '$2 == name { print $3 }'
+}
 
 # make_trace FILE SQL...: of fixtures by their names, and of files.
 make_trace() {

@@ -17,6 +17,7 @@
 #include "libtrace/record/spool.h"
 #include "libtrace/record/spool_folder.h"
 #include "libtrace/record/spool_lock.h"
+#include "libtrace/record/spool_names.h"
 #include "preload/session/output.h"
 
 static char folder[64];
@@ -36,14 +37,39 @@ static void expect(const char *pattern, const char *path)
     cr_assert_str_eq(got, path);
 }
 
+static void make_older(const char *name, long age_s)
+{
+    struct utimbuf times = {.actime = time(NULL) - age_s, .modtime = time(NULL) - age_s};
+    cr_assert_eq(utime(name, &times), 0);
+}
+
 static void make_file(const char *name, const char *text, long age_s)
 {
     FILE *file = fopen(name, "w");
     cr_assert_not_null(file);
     cr_assert_geq(fputs(text, file), 0);
     cr_assert_eq(fclose(file), 0);
-    struct utimbuf times = {.actime = time(NULL) - age_s, .modtime = time(NULL) - age_s};
-    cr_assert_eq(utime(name, &times), 0);
+    make_older(name, age_s);
+}
+
+/* What of a trace is looked at. text: where that of make_file is. */
+static void make_trace(const char *name, const char *text, long age_s)
+{
+    FILE *file = fopen(name, "w");
+    cr_assert_not_null(file);
+    cr_assert_geq(fprintf(file, "%-*sgmtr", GMT_TRACE_APPLICATION_OFFSET, text), 0);
+    cr_assert_eq(fclose(file), 0);
+    make_older(name, age_s);
+}
+
+static void expect_text(const char *name, const char *text)
+{
+    char there[64] = "";
+    FILE *file = fopen(name, "r");
+    cr_assert_not_null(file, "%s", name);
+    cr_expect_not_null(fgets(there, sizeof(there), file));
+    (void)fclose(file);
+    cr_expect_eq(strncmp(there, text, strlen(text)), 0, "%s: %s", name, there);
 }
 
 Test(output, expands_every_field)
@@ -95,17 +121,51 @@ Test(output, moves_killed_runs_aside_whatever_their_spools_hold, .init = enter_f
 Test(output, keeps_an_earlier_trace_as_old, .init = enter_folder)
 {
     char path[PATH_MAX];
-    make_file("trace.db", "earlier", 3600);
-    make_file("trace.db.old", "earliest", 7200);
+    make_trace("trace.db", "earlier", 3600);
+    make_trace("trace.db.old", "earliest", 7200);
     cr_assert_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
     cr_assert_str_eq(strrchr(path, '/'), "/trace.db");
-    char text[16] = "";
-    FILE *old = fopen("trace.db.old", "r");
-    cr_assert_not_null(old);
-    cr_assert_not_null(fgets(text, sizeof(text), old));
-    (void)fclose(old);
-    cr_assert_str_eq(text, "earlier");
+    expect_text("trace.db.old", "earlier");
     cr_assert_eq(access("trace.db.spool/control", F_OK), 0);
+}
+
+/* A source, or the program itself: -o was given the wrong name. */
+Test(output, neither_moves_nor_replaces_what_is_no_trace, .init = enter_folder)
+{
+    char path[PATH_MAX];
+    make_file("app.cu", "int main;", 3600);
+    cr_expect_eq(gmt_output_open("app.cu", 1 << 20, path), GMT_OUTPUT_NO_TRACE);
+    cr_expect_str_eq(strrchr(path, '/'), "/app.cu");
+    cr_expect_not(gmt_output_make_way("app.cu", NULL));
+    make_trace("trace.db", "earlier", 3600);
+    make_file("trace.db.old",
+              "of somebody else, and longer than the header in which a trace's number is", 0);
+    cr_expect_eq(gmt_output_open("trace.db", 1 << 20, path), GMT_OUTPUT_NO_TRACE);
+    cr_expect_str_eq(strrchr(path, '/'), "/trace.db.old");
+    cr_expect_not(gmt_output_make_way("trace.db", NULL));
+    expect_text("app.cu", "int main;");
+    expect_text("trace.db", "earlier");
+    expect_text("trace.db.old", "of somebody else");
+    cr_expect_not(gmt_spool_is_open());
+    cr_expect_eq(system("test \"$(echo *)\" = 'app.cu trace.db trace.db.old'"), 0);
+    /* Where nothing has to be moved the older one is not in the way; neither is an empty file. */
+    cr_assert_eq(unlink("trace.db"), 0);
+    cr_expect_eq(gmt_output_open("trace.db", 1 << 20, path), 0);
+    gmt_spool_withdraw();
+    make_file("empty.db", "", 3600);
+    cr_expect_eq(gmt_output_open("empty.db", 1 << 20, path), 0);
+}
+
+/* A link leads to it: with the link it would lose its name. */
+Test(output, leaves_a_link_to_what_is_no_trace, .init = enter_folder)
+{
+    struct stat status;
+    make_file("app.cu", "int main;", 3600);
+    cr_assert_eq(symlink("app.cu", "trace.db"), 0);
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    cr_assert_eq(utimensat(AT_FDCWD, "trace.db", old, AT_SYMLINK_NOFOLLOW), 0);
+    cr_expect_not(gmt_output_make_way("trace.db", NULL));
+    cr_expect_eq(lstat("trace.db", &status), 0);
 }
 
 Test(output, leaves_a_trace_of_this_run_alone, .init = enter_folder)
@@ -152,7 +212,7 @@ Test(output, moves_a_link_aside_like_a_file, .init = enter_folder)
     static const char *const targets[] = {"absent", "elsewhere"};
     char target[64] = "";
     struct stat status;
-    make_file("elsewhere", "mine", 3600);
+    make_trace("elsewhere", "mine", 3600);
     for (size_t i = 0; i < 2; i++) {
         (void)unlink("trace.db");
         cr_assert_eq(symlink(targets[i], "trace.db"), 0);
@@ -170,7 +230,7 @@ Test(output, moves_a_link_aside_like_a_file, .init = enter_folder)
 /* A trace that was left in the middle of a write is of use with its journal only. */
 Test(output, moves_the_journal_with_its_trace, .init = enter_folder)
 {
-    make_file("trace.db", "earlier", 3600);
+    make_trace("trace.db", "earlier", 3600);
     make_file("trace.db-journal", "its journal", 3600);
     cr_expect(gmt_output_make_way("trace.db", NULL));
     cr_expect_eq(access("trace.db.old-journal", F_OK), 0);
@@ -224,17 +284,12 @@ static void claim_together(void)
 /* The times do not show any of them that the others' spools are of this run. */
 Test(output, gives_a_name_to_one_of_several_processes, .init = enter_folder, .timeout = 120)
 {
-    char text[16];
     setenv("GMTRACE_RUN", "9999999999999999999", 1);
     for (int round = 0; round < ROUNDS; round++) {
         cr_assert_eq(system("rm -rf ./trace.db*"), 0);
-        make_file("trace.db", "earlier", 3600);
+        make_trace("trace.db", "earlier", 3600);
         claim_together();
-        FILE *old = fopen("trace.db.old", "r");
-        cr_assert_not_null(old, "round %d: the earlier trace is lost", round);
-        cr_expect_not_null(fgets(text, sizeof(text), old));
-        cr_expect_str_eq(text, "earlier");
-        (void)fclose(old);
+        expect_text("trace.db.old", "earlier");
     }
 }
 
@@ -292,7 +347,7 @@ Test(output, leaves_a_spool_alone_that_it_cannot_open, .init = enter_folder)
 /* The launcher, before the program runs. */
 Test(output, makes_way_without_leaving_anything, .init = enter_folder)
 {
-    make_file("trace.db", "earlier", 3600);
+    make_trace("trace.db", "earlier", 3600);
     cr_expect(gmt_output_make_way("trace.db", NULL));
     cr_expect_eq(system("test \"$(ls -A)\" = trace.db.old"), 0);
     cr_expect_not(gmt_spool_is_open());

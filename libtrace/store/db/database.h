@@ -12,9 +12,9 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "libtrace/record/spool_names.h"
 #include "libtrace/store/db/run_sql.h"
 
-#define GMT_TRACE_APPLICATION_ID 0x676d7472 /* "gmtr" */
 /* 2 added tables instruction, kernel_footprint and race, and counters of source 'simulated'. Traces of
  * earlier versions are read as they are: what reads those tables asks for them first. 4 made what was
  * inlined a frame of its own, and added coverage, coverage_example, device_gap, fingerprint and
