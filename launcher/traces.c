@@ -17,16 +17,38 @@
 
 #define CLOCKS_APART_NS UINT64_C(600000000000)
 
+static size_t put_literal(char *text, size_t used, size_t bytes, const char *from, size_t length)
+{
+    for (size_t i = 0; i < length && used + 4 < bytes; i++) {
+        if (strchr("*?[\\", from[i]) != NULL) {
+            text[used++] = '\\';
+        }
+        text[used++] = from[i];
+    }
+    return used;
+}
+
+/* The value of the variable in "{NAME}...", where it names folders: `*` matches no slash. Others are left to `*`: the
+ * program's own launcher may set one for each rank. NULL: none. */
+static const char *folders_of(const char *field)
+{
+    char name[256];
+    size_t length = strcspn(field, "}");
+    if (field[0] != '{' || field[length] == '\0' || length > sizeof(name)) {
+        return NULL;
+    }
+    (void)snprintf(name, sizeof(name), "%.*s", (int)length - 1, field + 1);
+    const char *value = getenv(name);
+    return value != NULL && strchr(value, '/') != NULL ? value : NULL;
+}
+
 /* A glob that matches every name the pattern can have become: fields turn into `*`. */
 static void glob_of(const char *pattern, char *text, size_t bytes)
 {
     size_t used = 0;
     for (const char *at = pattern; *at != '\0' && used + 4 < bytes; at++) {
         if (*at != '%') {
-            if (strchr("*?[\\", *at) != NULL) {
-                text[used++] = '\\';
-            }
-            text[used++] = *at;
+            used = put_literal(text, used, bytes, at, 1);
             continue;
         }
         at++;
@@ -34,7 +56,12 @@ static void glob_of(const char *pattern, char *text, size_t bytes)
             text[used++] = '%';
             continue;
         }
-        text[used++] = '*';
+        const char *folders = *at == 'q' ? folders_of(at + 1) : NULL;
+        if (folders != NULL) {
+            used = put_literal(text, used, bytes, folders, strlen(folders));
+        } else {
+            text[used++] = '*';
+        }
         if (*at == 'q' && strchr(at, '}') != NULL) {
             at = strchr(at, '}');
         }

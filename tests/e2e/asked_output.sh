@@ -73,6 +73,16 @@ older)
     { [ ! -e made ] && [ -f link.db ] && [ ! -L link.db ]; } || fail "a dangling link was written through"
     equal "the link" made "$(readlink link.db.old)"
     ;;
+variable)
+    # The value of a variable may be a folder, whose name would be a pattern of the shell.
+    mkdir -p 'in[1]*/deep' in1
+    WHERE="$work/in[1]*/deep" launched 0 -o '%q{WHERE}/a-%q{WHAT}.db' "$client" churn 5
+    grep -qF "gmtrace: wrote $work/in[1]*/deep/a-.db; next:" one.err || fail "$(cat one.err)"
+    # Others may be set by what gmtrace runs.
+    # shellcheck disable=SC2016
+    WHERE="$work/in1" launched 0 -o '%q{WHERE}/b-%q{WHAT}.db' sh -c 'WHAT=ever exec "$0" churn 5' "$client"
+    grep -qF "gmtrace: wrote $work/in1/b-ever.db; next:" one.err || fail "$(cat one.err)"
+    ;;
 foreign)
     # -o with the name of the program, or of a source: neither is moved, and nothing runs.
     cp "$client" app
