@@ -118,7 +118,7 @@ static void say_loader(struct gmt_analysis *analysis, struct gmt_finding *findin
 static bool is_upload_of_batches(const struct gmt_advice *advice)
 {
     return advice->rule != NULL && advice->framework == GMT_FRAMEWORK_PYTORCH &&
-           !advice->download && advice->frame == NULL &&
+           advice->when == 0 && advice->frame == NULL &&
            (strcmp(advice->rule, "GM102") == 0 || strcmp(advice->rule, "GM103") == 0);
 }
 
@@ -143,6 +143,30 @@ static void note_library_kernel(struct gmt_analysis *analysis, struct gmt_findin
         gmt_origin_label_of(where->origin));
 }
 
+/* Inside of a compiled function no Python makes copies or waits: only what is about just that can be advised. */
+static bool note_compiled(struct gmt_analysis *analysis, struct gmt_finding *finding,
+                          const struct gmt_where *where, const struct gmt_advice *advice)
+{
+    bool call = gmt_starts_with(finding->rule, "GM1") && where->kernel == NULL;
+
+    if (!call || analysis->rule->about_code ||
+        (advice != NULL && (advice->when & GMT_COMPILED_RUNS) != 0) ||
+        (gmt_compiled_of_stack(where->stack, where->stack_depth) & GMT_COMPILED_RUNS) == 0) {
+        return false;
+    }
+    if (finding->note_why == NULL) {
+        finding->note_why = "XLA makes this call itself while it runs a compiled function: no line "
+                            "of the program's asks for it";
+    }
+    return true;
+}
+
+/* A row for just this place comes before what is said of calls in general. */
+static bool is_of_place(const struct gmt_advice *advice)
+{
+    return advice != NULL && (advice->frame != NULL || (advice->when & GMT_COMPILED_RUNS) != 0);
+}
+
 static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
                    const struct gmt_where *where, const char *name)
 {
@@ -158,9 +182,9 @@ static void advise(struct gmt_analysis *analysis, struct gmt_finding *finding,
     const struct gmt_advice *advice = code && !library ? NULL
                                                        : gmt_advice_find(name, framework, where);
 
-    /* A row for just this place comes first. */
-    if (analysis->rule->about_request && (advice == NULL || advice->frame == NULL) &&
-        gmt_finding_advise_request(analysis, finding, where)) {
+    if (note_compiled(analysis, finding, where, advice) ||
+        (analysis->rule->about_request && !is_of_place(advice) &&
+         gmt_finding_advise_request(analysis, finding, where))) {
         return;
     }
     if (advice != NULL && (advice->rule != NULL || code)) {

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_FINDINGS_ADVICE_H
 #define GMT_ANALYZER_FINDINGS_ADVICE_H
 
+#include "analyzer/findings/compiled.h"
 #include "analyzer/findings/makers.h"
 #include "analyzer/findings/rule.h"
 
@@ -27,10 +28,13 @@ void gmt_finding_advise_both(struct gmt_analysis *analysis, struct gmt_finding *
 #define GMT_ADVICE_HOST_CODE "GM512 host code"
 #define GMT_ADVICE_GROWTH "GM204 growth"
 
+/* Of copies: device to host. Beside enum gmt_compiled. */
+#define GMT_ADVICE_DOWNLOAD (1U << 8)
+
 struct gmt_advice {
     const char *rule; /* or such a name; NULL: any that is about the code of a kernel */
     enum gmt_framework framework;
-    bool download;     /* of copies: device to host */
+    unsigned when;     /* all of these: GMT_ADVICE_DOWNLOAD, enum gmt_compiled */
     const char *frame; /* a path or function on the stack that it takes; NULL: none */
     const char
         *kernel; /* what the kernel's name holds; NULL: anything, and calls that are no kernels */
