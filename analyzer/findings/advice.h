@@ -26,6 +26,7 @@ void gmt_finding_advise_both(struct gmt_analysis *analysis, struct gmt_finding *
 
 /* Such names. */
 #define GMT_ADVICE_HOST_CODE "GM512 host code"
+#define GMT_ADVICE_LOADS "GM512 loads"
 #define GMT_ADVICE_GROWTH "GM204 growth"
 
 /* Of copies: device to host. Beside enum gmt_compiled. */

@@ -335,6 +335,40 @@ static const struct gmt_advice rows[] = {
      "    next = std::async(std::launch::async, prepare, i + 1);   // beside the step\n"
      "    step(now);\n"
      "}"},
+    {GMT_ADVICE_LOADS, TORCH, ANY, "cudnn", NULL,
+     "Take another backend for this operation, or give it few shapes: cuDNN compiles a kernel for "
+     "each new shape. Of attention that is scaled_dot_product_attention: choose flash or "
+     "memory-efficient attention, pad lengths to multiples, or use a cache of fixed length.",
+     "with torch.nn.attention.sdpa_kernel(SDPBackend.FLASH_ATTENTION):\n"
+     "    tokens = model.generate(prompt)"},
+    {GMT_ADVICE_LOADS, TORCH, ANY, NULL, NULL,
+     "Keep shapes and constants fixed from step to step, so that what was compiled is used again: "
+     "pad lengths to multiples, mark what changes as dynamic, and pass numbers that change as "
+     "tensors. TORCH_LOGS=recompiles says what torch.compile compiles anew, and why.",
+     "torch._dynamo.mark_dynamic(x, 1)   # the length changes\n"
+     "step(x)"},
+    {GMT_ADVICE_LOADS, JAX, ANY, NULL, NULL,
+     "Keep shapes and static arguments fixed from step to step, so that what jax.jit compiled is "
+     "used again: pad lengths to multiples, pass numbers that change as arrays, and make jitted "
+     "functions once, outside of the loop. jax.config.update(\"jax_log_compiles\", True) says what "
+     "is compiled anew.",
+     "step = jax.jit(step)            # once, not in the loop\n"
+     "for batch in batches:\n"
+     "    state = step(state, pad(batch, 128))   # a few lengths in place of all"},
+    {GMT_ADVICE_LOADS, CUPY, ANY, NULL, NULL,
+     "Make RawKernel, RawModule and ElementwiseKernel once, outside of the loop, and pass what "
+     "changes as arguments, not in the source.",
+     "scale = cupy.ElementwiseKernel(\"T x, T by\", \"T y\", \"y = x * by\")   # once"},
+    {GMT_ADVICE_LOADS, GMT_FRAMEWORK_PYTHON, ANY, NULL, NULL,
+     "Compile once, outside of the loop, and keep the function that comes of it: what changes from "
+     "step to step belongs into arguments, not into the source, types or constants.",
+     NULL},
+    {GMT_ADVICE_LOADS, GMT_FRAMEWORK_NONE, ANY, NULL, NULL,
+     "Compile and load once, outside of the loop, and keep the module and its functions: what "
+     "changes from step to step belongs into arguments, not into the source or constants.",
+     "CUmodule module;  /* once, not in the loop */\n"
+     "cuModuleLoadData(&module, image);\n"
+     "cuModuleGetFunction(&kernel, module, \"kernel\");"},
     /* Element-wise operations: both kernels have to be (gmt_finding_advise_both). */
     {"GM509", TORCH, ANY, NULL, "elementwise_kernel", TORCH_FUSE_FIX, TORCH_FUSE_SKETCH},
     {"GM509", CUPY, ANY, NULL, "cupy_", CUPY_FUSE_FIX, CUPY_FUSE_SKETCH},

@@ -9,6 +9,7 @@
 
 #include "analyzer/base/intervals.h"
 #include "analyzer/base/thresholds.h"
+#include "analyzer/rules/common/host_loads.h"
 #include "analyzer/summary/host_basis.h"
 #include "analyzer/summary/idle_places.h"
 #include "analyzer/trace/unseen.h"
@@ -19,6 +20,7 @@ struct piece {
     size_t place;    /* index into places */
     int64_t ends_in; /* frame.id that names the call after; 0: not known */
     size_t call, until;
+    int32_t load_stack; /* where the call after it loads code: of that call; else -1 */
     bool is_inner; /* it is named by the calls' own places; else by the function that both have */
     const char *file, *label; /* by which it is named */
 };
@@ -99,33 +101,53 @@ static bool follows_results(const struct wait_search *search, size_t until)
     return false;
 }
 
+/* Code that is made or read before the call that loads it, and that call: one wait. */
+static bool is_for_load(const struct wait_search *search, const struct gmt_idle_cause *cause,
+                        struct piece *piece)
+{
+    const struct gmt_host_call *rows = search->calls->rows;
+
+    if (cause->part == GMT_TIME_LOADING) {
+        piece->until = cause->call;
+    }
+    if (!gmt_is_load(search->analysis->timeline, &rows[piece->until])) {
+        return false;
+    }
+    piece->load_stack = rows[piece->until].stack_id;
+    return true;
+}
+
 static int take(void *user, const struct gmt_idle_cause *cause)
 {
     struct wait_search *search = user;
     const struct gmt_timeline *tl = search->analysis->timeline;
     const struct gmt_host_call *rows = search->calls->rows;
-    struct piece piece = {
-        .gap = {cause->begin_ns, cause->end_ns}, .call = cause->call, .until = cause->until};
+    size_t count = search->calls->count;
+    struct piece piece = {.gap = {cause->begin_ns, cause->end_ns},
+                          .call = cause->call,
+                          .until = cause->until,
+                          .load_stack = -1};
     struct gmt_common_place ends;
+    bool is_code = cause->part == GMT_TIME_HOST && cause->call < count && cause->until < count;
+    bool is_loading = cause->part == GMT_TIME_LOADING && cause->call < count;
 
-    if (cause->part != GMT_TIME_HOST || cause->call >= search->calls->count ||
-        cause->until >= search->calls->count) {
+    if (!(is_code || is_loading) || (!is_for_load(search, cause, &piece) && is_loading)) {
         return 0;
     }
     piece.ns = (double)(cause->end_ns - cause->begin_ns) -
                gmt_intervals_overlap(tl->own, tl->own_count, piece.gap);
     if (piece.ns <= GMT_HOST_DISPATCH_NS ||
         gmt_intervals_overlap(search->counted, search->counted_count, piece.gap) > 0 ||
-        gmt_unseen_between(tl->unseen, rows[cause->call].begin_ns, rows[cause->until].begin_ns) ||
-        follows_results(search, cause->until)) {
+        gmt_unseen_between(tl->unseen, rows[piece.call].begin_ns, rows[piece.until].begin_ns) ||
+        (piece.load_stack < 0 && follows_results(search, piece.until))) {
         return 0;
     }
     int rc = gmt_idle_places_add(&search->places, cause, &piece.place);
     if (rc != 0) {
         return rc;
     }
-    if (gmt_common_place_find(&search->frames, rows[cause->until].stack_id,
-                              rows[cause->until].stack_id, &ends)) {
+    if (gmt_common_place_find(&search->frames, rows[piece.until].stack_id,
+                              rows[piece.until].stack_id, &ends)) {
         piece.ends_in = ends.frames[0];
     }
     return add_piece(search, &piece);
@@ -210,12 +232,15 @@ static int compare_places(const void *a, const void *b)
     return (x->ends_in > y->ends_in) - (x->ends_in < y->ends_in);
 }
 
+/* Code is made for each stack that loads it by itself: two of one line compile different things. */
 static int compare_names(const struct piece *x, const struct piece *y)
 {
     int order = strcmp(x->label, y->label);
 
-    return order != 0 ? order
-                      : strcmp(x->file != NULL ? x->file : "", y->file != NULL ? y->file : "");
+    if (order == 0) {
+        order = strcmp(x->file != NULL ? x->file : "", y->file != NULL ? y->file : "");
+    }
+    return order != 0 ? order : (x->load_stack > y->load_stack) - (x->load_stack < y->load_stack);
 }
 
 static int compare_pieces(const void *a, const void *b)
@@ -238,7 +263,15 @@ static void name_pieces(struct wait_search *search)
     for (size_t i = 0; i < search->count; i++) {
         const struct gmt_idle_place *place = &search->places.rows[rows[i].place];
 
-        if (i > 0 && compare_places(&rows[i - 1], &rows[i]) == 0) {
+        if (rows[i].load_stack >= 0) {
+            struct gmt_where load = gmt_host_call_where(search->analysis,
+                                                        &search->calls->rows[rows[i].until]);
+            rows[i].is_inner = true;
+            rows[i].file = load.file;
+            rows[i].label = load.label;
+            continue;
+        }
+        if (i > 0 && rows[i - 1].load_stack < 0 && compare_places(&rows[i - 1], &rows[i]) == 0) {
             rows[i].is_inner = rows[i - 1].is_inner;
             rows[i].file = rows[i - 1].file;
             rows[i].label = rows[i - 1].label;
@@ -295,6 +328,38 @@ static size_t keep_steps(const struct gmt_timeline *tl, struct piece *rows, size
     return kept;
 }
 
+/* Of one load the code before the call and the call are one. Returns how many are left. */
+static size_t join_loads(struct piece *rows, size_t n)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (kept > 0 && rows[kept - 1].until == rows[i].until) {
+            rows[kept - 1].gap.end_ns = rows[i].gap.end_ns;
+            rows[kept - 1].ns += rows[i].ns;
+        } else {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
+/* Those of a loop that it has been through: its set-up compiles each operation once. Returns how many are left. */
+static size_t keep_recurring(const struct gmt_timeline *tl, struct piece *rows, size_t n)
+{
+    size_t kept = 0;
+
+    n = join_loads(rows, n);
+    for (size_t i = 0; i < n; i++) {
+        int64_t to_ns = i + 1 < n ? rows[i + 1].gap.begin_ns : INT64_MAX;
+
+        if (gmt_load_recurs(tl, rows[i].gap.begin_ns, to_ns)) {
+            rows[kept++] = rows[i];
+        }
+    }
+    return kept;
+}
+
 static void add_up(const struct wait_search *search, const struct piece *rows, size_t n,
                    double median_ns, struct gmt_host_wait *wait)
 {
@@ -309,16 +374,18 @@ static void add_up(const struct wait_search *search, const struct piece *rows, s
         wait->idle_ns += rows[i].ns;
         wait->high_ns += ns;
         wait->best_ns += fmax(0, ns - launched_ns);
-        wait->low_ns += fmin(fmax(0, ns - launched_ns), after_ns);
+        wait->low_ns += wait->is_load ? fmax(0, ns - launched_ns) / 2
+                                      : fmin(fmax(0, ns - launched_ns), after_ns);
     }
 }
 
 static int look_at(struct wait_search *search, struct piece *rows, size_t n,
                    void (*found)(struct gmt_analysis *analysis, const struct gmt_host_wait *wait))
 {
-    struct gmt_host_wait wait = {.gaps = NULL};
+    const struct gmt_timeline *tl = search->analysis->timeline;
+    struct gmt_host_wait wait = {.is_load = n > 0 && rows[0].load_stack >= 0};
 
-    n = keep_steps(search->analysis->timeline, rows, n);
+    n = wait.is_load ? keep_recurring(tl, rows, n) : keep_steps(tl, rows, n);
     if (n < GMT_HOST_WAITS_MIN) {
         return 0;
     }

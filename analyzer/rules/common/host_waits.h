@@ -7,18 +7,21 @@
 #include "analyzer/summary/idle_causes.h"
 
 /*
- * Idle pieces of code of the host (idle_causes.h) that end at one place. Those in waits of loops that GM512 reports, and those
- * that follow a read-back or a wait, are not among them.
+ * Idle pieces of code of the host (idle_causes.h) that end at one place, and of calls that load code. Those in waits of loops that GM512 reports, and those
+ * that follow a read-back or a wait, are not among them. Those before a call that loads code are places of their own, by stack, and
+ * count where the program is in a loop that it has been through (host_loads.h).
  */
 struct gmt_host_wait {
     struct gmt_where before, after;   /* which the code comes before, and after: of one of them */
     const struct gmt_host_call *call; /* that it comes before */
+    bool is_load;                     /* which loads code: the host's code makes or reads it */
     const struct gmt_interval *gaps;
     size_t count; /* of the gaps; ascending */
     double
         idle_ns; /* all of them; below, none of them counts more than GMT_HOST_WAIT_MOST times their median */
     double high_ns, best_ns; /* the latter: but for what a launch takes, recorded */
-    double low_ns;  /* what one thread can prepare while the device works on the step before */
+    double
+        low_ns; /* what one thread can prepare while the device works on the step before; of loads: half of it all */
     double span_ns; /* from the first to the last */
 };
 

@@ -82,11 +82,27 @@ static void price_wait(struct gmt_finding *finding, const struct gmt_host_wait *
     gmt_finding_evidence(finding, "waiting_for_host_code", "ns", wait->idle_ns);
     gmt_finding_evidence(finding, "from_first_to_last", "ns", wait->span_ns);
     finding->cost_ns = wait->idle_ns;
-    finding->method = "time in which no device worked and the thread that it waited for was in no "
-                      "call, less what a launch takes while it is recorded; lower end: what one "
-                      "thread can prepare beside the step before";
+    finding->method = wait->is_load
+                          ? "time in which no device worked and the thread that it waited for made "
+                            "or read code, and loaded it, less what a launch takes while it is "
+                            "recorded; lower end: half of it"
+                          : "time in which no device worked and the thread that it waited for was "
+                            "in no call, less what a launch takes while it is recorded; lower end: "
+                            "what one thread can prepare beside the step before";
     finding->confidence = GMT_CONFIDENCE_MEASURED;
     gmt_finding_saving(finding, wait->low_ns, wait->best_ns, wait->high_ns);
+}
+
+static const char *wait_headline(struct gmt_analysis *analysis, const struct gmt_host_wait *wait)
+{
+    const char *since = wait->after.label, *before = wait->before.label;
+    bool is_other = strcmp(since, before) != 0;
+    char idle[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+
+    return gmt_text(
+        analysis, "the device waits %s times for code of the host before %s%s%s, in all %s",
+        gmt_format_count(count, (double)wait->count), before, is_other ? ", after " : "",
+        is_other ? since : "", gmt_format_ns(idle, wait->idle_ns));
 }
 
 static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wait *wait)
@@ -97,8 +113,6 @@ static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wai
     if (finding == NULL) {
         return;
     }
-    const char *since = wait->after.label;
-
     for (size_t i = 0; i < wait->count; i++) {
         gmt_finding_claim(analysis, finding, wait->gaps[i]);
     }
@@ -106,12 +120,18 @@ static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wai
     /* It is about no call. */
     finding->where.api = NULL;
     struct gmt_where call = gmt_host_call_where(analysis, wait->call);
-    gmt_finding_advise_as(analysis, finding, &call, GMT_ADVICE_HOST_CODE);
-    finding->headline = gmt_text(
-        analysis, "the device waits %s times for code of the host before %s%s%s, in all %s",
-        gmt_format_count(count, (double)wait->count), finding->where.label,
-        strcmp(since, finding->where.label) != 0 ? ", after " : "",
-        strcmp(since, finding->where.label) != 0 ? since : "", gmt_format_ns(idle, wait->idle_ns));
+    gmt_finding_advise_as(analysis, finding, &call,
+                          wait->is_load ? GMT_ADVICE_LOADS : GMT_ADVICE_HOST_CODE);
+    if (wait->is_load) {
+        finding->where = call;
+        finding->headline = gmt_text(
+            analysis,
+            "the device waits %s times while code is compiled or read, and then loaded, in all %s; "
+            "in between the program launches what it has launched before",
+            gmt_format_count(count, (double)wait->count), gmt_format_ns(idle, wait->idle_ns));
+    } else {
+        finding->headline = wait_headline(analysis, wait);
+    }
     finding->sql = gmt_text(analysis,
                             "SELECT begin_ns, end_ns, device_start_ns, device_end_ns FROM launch "
                             "WHERE thread_id = %" PRId32 " ORDER BY begin_ns",
