@@ -13,6 +13,7 @@
 #include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/handed/contents.h"
 #include "analyzer/fleet/handed/flows.h"
+#include "analyzer/fleet/job.h"
 #include "analyzer/fleet/presence.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
@@ -150,6 +151,7 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
         rc = gmt_fleet_detect(&view->result, &view->fleet, &view->clocks, arena);
     }
     if (rc == 0) {
+        gmt_fleet_remark_ends(&view->fleet, arena);
         gmt_fleet_remark_short(&view->fleet, &view->result, arena);
     }
     if (rc == 0) {

@@ -127,12 +127,21 @@ struct gmt_fleet_sharing {
     uint64_t is_modelled; /* device_ns: by the software device */
 };
 
+/* How its program ended, and from when to when it ran. */
+struct gmt_fleet_life {
+    uint64_t has_exit_status; /* else it is not known */
+    int64_t exit_status;      /* as wait(2) gives it */
+    int64_t begin_ns, end_ns; /* wall clock of its host; both 0: not known */
+};
+
 /* One trace. Strings and arrays belong to whoever filled it in. */
 struct gmt_fleet_rank {
     const char *trace, *rank, *host; /* file; "3"; NULL: unknown */
     const char *traits[GMT_FLEET_TRAITS];
-    const char *trouble; /* why it is not compared; NULL: it is */
-    const char *remark;  /* what it lacks; NULL: nothing */
+    const char *trouble;    /* why it is not compared; NULL: it is */
+    const char *remark;     /* what it lacks; NULL: nothing */
+    const char *end_reason; /* as the trace has it; NULL: not known */
+    struct gmt_fleet_life life;
     size_t first_step,
         step_count; /* number of the first one: steps of one number are one step of the job */
     double *values; /* [step - first_step][measure]; NAN: not measured */

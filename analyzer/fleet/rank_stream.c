@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* trace, rank, host, trouble, remark, traits */
-enum { STRINGS = 5 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
+/* trace, rank, host, trouble, remark, end_reason, traits */
+enum { STRINGS = 6 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
 #define MAGIC UINT64_C(0x4b4e415254454c46)
 #define STEPS_MOST 10000000
 #define COLLECTIVES_MOST 100000
@@ -17,6 +17,7 @@ struct head {
     uint64_t magic;
     uint64_t lengths[STRINGS]; /* with their zero; 0: NULL */
     uint64_t first_step, step_count, collective_count;
+    struct gmt_fleet_life life;
     uint64_t has_wall_clock, has_device_times;
     uint64_t has_findings, finding_count;
     uint64_t content_count, place_count;
@@ -34,6 +35,7 @@ static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS
     strings[n++] = &rank->host;
     strings[n++] = &rank->trouble;
     strings[n++] = &rank->remark;
+    strings[n++] = &rank->end_reason;
     for (int i = 0; i < GMT_FLEET_TRAITS; i++) {
         strings[n++] = &rank->traits[i];
     }
@@ -90,6 +92,7 @@ int gmt_fleet_rank_send(const struct gmt_fleet_rank *rank, FILE *out)
                         .first_step = rank->first_step,
                         .step_count = rank->values != NULL ? rank->step_count : 0,
                         .collective_count = rank->collective_count,
+                        .life = rank->life,
                         .has_wall_clock = rank->has_wall_clock,
                         .has_findings = rank->has_findings,
                         .finding_count = rank->finding_count,
@@ -252,6 +255,7 @@ int gmt_fleet_rank_receive(struct gmt_fleet_rank *rank, FILE *in, struct gmt_are
     rank->sharing = head.sharing;
     rank->finding_count = head.finding_count;
     rank->has_findings = head.has_findings != 0;
+    rank->life = head.life;
     rank->first_step = head.first_step;
     rank->step_count = head.step_count;
     rank->collective_count = head.collective_count;

@@ -38,16 +38,28 @@ static int read_process(struct step_reading *reading)
     struct gmt_query query;
     struct gmt_fleet_rank *rank = reading->rank;
     int rc = gmt_query_open(&query, reading->db,
-                            "SELECT hostname, rank, tool_version FROM process ORDER BY id LIMIT 1");
+                            "SELECT hostname, rank, tool_version, end_reason, exit_status, "
+                            "start_ns, end_ns FROM process ORDER BY id LIMIT 1");
+    int64_t start_ns = 0, end_ns = 0;
 
     if (rc == 0 && gmt_query_next(&query)) {
         rank->host = gmt_query_text(&query, 0, reading->arena);
         rank->rank = gmt_query_text(&query, 1, reading->arena);
         rank->traits[GMT_FLEET_TOOL] = gmt_query_text(&query, 2, reading->arena);
+        rank->end_reason = gmt_query_text(&query, 3, reading->arena);
+        rank->life.has_exit_status = sqlite3_column_type(query.statement, 4) == SQLITE_INTEGER;
+        rank->life.exit_status = gmt_query_int(&query, 4);
+        start_ns = gmt_query_time(&query, 5);
+        end_ns = gmt_query_time(&query, 6);
     }
     rc = gmt_query_close(&query, rc);
     if (rc == 0) {
         rc = gmt_fleet_wall_clock(reading->db, &rank->has_wall_clock, &reading->to_wall_clock_ns);
+    }
+    if (rc == 0 && rank->has_wall_clock && end_ns > start_ns &&
+        (__builtin_add_overflow(start_ns, reading->to_wall_clock_ns, &rank->life.begin_ns) ||
+         __builtin_add_overflow(end_ns, reading->to_wall_clock_ns, &rank->life.end_ns))) {
+        rank->life.begin_ns = rank->life.end_ns = 0;
     }
     if (rc == 0) {
         rc = gmt_query_open(&query, reading->db,

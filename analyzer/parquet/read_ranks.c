@@ -50,6 +50,13 @@ static int take_process(struct read_rank *rank, const struct read_row *row)
     of->host = gmt_arena_copy(row->arena, row->text[1]);
     of->rank = gmt_arena_copy(row->arena, row->text[2]);
     of->traits[GMT_FLEET_TOOL] = gmt_arena_copy(row->arena, row->text[3]);
+    of->end_reason = gmt_arena_copy(row->arena, row->text[4]);
+    of->life.has_exit_status = row->number[5] >= 0;
+    of->life.exit_status = row->number[5];
+    if (of->has_wall_clock && row->number[7] > row->number[6]) {
+        of->life.begin_ns = row->number[6];
+        of->life.end_ns = row->number[7];
+    }
     return 0;
 }
 
@@ -126,9 +133,10 @@ static const struct rank_table {
     const char *table, *second, *columns, *sql;
     int (*take)(struct read_rank *rank, const struct read_row *row);
 } tables[] = {
-    {"process", NULL, "nttt",
-     "SELECT trace_id, hostname, process_rank, tool_version FROM %s QUALIFY row_number() OVER "
-     "(PARTITION BY trace_id ORDER BY id) = 1 ORDER BY 1",
+    {"process", NULL, "nttttnnn",
+     "SELECT trace_id, hostname, process_rank, tool_version, end_reason, "
+     "CAST(coalesce(exit_status, -1) AS BIGINT), start_ns, end_ns FROM %s QUALIFY row_number() "
+     "OVER (PARTITION BY trace_id ORDER BY id) = 1 ORDER BY 1",
      take_process},
     {"device", NULL, "ntt",
      "SELECT trace_id, name, driver_version FROM %s QUALIFY row_number() OVER (PARTITION BY "

@@ -130,6 +130,25 @@ equal "remark on a short rank" "[('5', 'it has 5 of the 64 steps that are compar
 expect 0 early
 grep -q 'early/rank5.db: it has 5 of the 64 steps that are compared' out || fail "the short rank has no remark"
 
+# How ranks ended.
+"$MAKE_FLEET" ends 77 0 8 64 >all
+sqlite3 ends/rank1.db "UPDATE process SET end_reason = 'killed', exit_status = 9; DELETE FROM step WHERE id > 40"
+sqlite3 ends/rank2.db "UPDATE process SET end_reason = 'exit', exit_status = 256"
+sqlite3 ends/rank3.db "UPDATE process SET end_reason = 'killed'"
+sqlite3 ends/rank4.db "UPDATE process SET end_reason = 'exit', exit_status = 0"
+sqlite3 ends/rank5.db "UPDATE process SET end_reason = 'killed', exit_status = 134; DELETE FROM step"
+expect 0 --format json ends
+equal "ends" "[('0', None, None, None), ('1', 'killed', None, 9), ('2', 'exit', 1, None), ('3', 'killed', None, None), ('4', 'exit', 0, None), ('5', 'killed', None, 6)]" \
+    "$(json "[(r['rank'], r['end_reason'], r['exit_status'], r['signal']) for r in fleet['ranks'][:6]]")"
+expect 0 ends
+grep '/rank[0-9].db: ' out | sed 's/^.*\/rank/rank/' >said
+diff - said <<'END' || fail "other remarks on ends"
+rank1.db: it was killed by signal 9, after step 40; it has 40 of the 64 steps that are compared
+rank2.db: it exited with status 1, after step 64
+rank3.db: it was killed, after step 64
+rank5.db: its trace has no steps; it was killed by signal 6
+END
+
 # Two ranks: what persists over the steps is reported, with the cause.
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two
@@ -191,7 +210,7 @@ GMTRACE_DUCKDB=$work/none.so expect 3 made
 grep -q 'made: .*none.so: .*GMTRACE_DUCKDB=' err || fail "the missing library is not named"
 if [ -f "$library" ]; then
     export GMTRACE_DUCKDB=$library
-    for folder in fault7 memory two measured; do
+    for folder in fault7 memory two measured ends; do
         "$GMANALYZE" export --to parquet "$folder.parquet" "$folder"/*.db 2>/dev/null || fail "$folder is not exported"
         for form in "$folder" "$folder.parquet"; do
             expect 0 --format json "$form"

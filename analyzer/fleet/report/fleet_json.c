@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analyzer/fleet/job.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/memory_short.h"
 #include "reports/json/json_stream.h"
@@ -160,6 +161,10 @@ static json_t *of_rank(const struct gmt_fleet_view *view, size_t index)
     json_object_set_new(json, "compared", json_boolean(rank->trouble == NULL));
     json_object_set_new(json, "why_not", gmt_json_text(rank->trouble));
     json_object_set_new(json, "remark", gmt_json_text(rank->remark));
+    int code = gmt_fleet_exit_code(rank), signal = gmt_fleet_exit_signal(rank);
+    json_object_set_new(json, "end_reason", gmt_json_text(rank->end_reason));
+    json_object_set_new(json, "exit_status", code >= 0 ? json_integer(code) : json_null());
+    json_object_set_new(json, "signal", signal != 0 ? json_integer(signal) : json_null());
     json_object_set_new(json, "steps", gmt_json_integer(rank->step_count));
     for (int i = 0; i < GMT_FLEET_TRAITS; i++) {
         json_object_set_new(json, gmt_fleet_trait_word(i), gmt_json_text(rank->traits[i]));

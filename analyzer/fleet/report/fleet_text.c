@@ -305,9 +305,9 @@ static void print_left_out(const struct gmt_fleet_view *view)
 
     for (size_t r = 0; r < view->fleet.count; r++) {
         const struct gmt_fleet_rank *rank = &view->fleet.ranks[r];
-        const char *what = rank->trouble != NULL ? rank->trouble : rank->remark;
+        const char *why = rank->trouble, *remark = rank->remark;
 
-        if (what == NULL) {
+        if (why == NULL && remark == NULL) {
             continue;
         }
         if (count == 0) {
@@ -315,7 +315,9 @@ static void print_left_out(const struct gmt_fleet_view *view)
             gmt_say(stdout, "Not compared, or in part\n");
         }
         if (view->top == 0 || count < view->top) {
-            gmt_say(stdout, "  rank %s, %s: %s\n", gmt_fleet_rank_name(rank), rank->trace, what);
+            gmt_say(stdout, "  rank %s, %s: %s%s%s\n", gmt_fleet_rank_name(rank), rank->trace,
+                    why != NULL ? why : "", why != NULL && remark != NULL ? "; " : "",
+                    remark != NULL ? remark : "");
         }
         count++;
     }
