@@ -13,7 +13,6 @@
 #include "analyzer/fleet/folder_parquet.h"
 #include "analyzer/fleet/handed/contents.h"
 #include "analyzer/fleet/handed/flows.h"
-#include "analyzer/fleet/job.h"
 #include "analyzer/fleet/presence.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/printable.h"
@@ -153,6 +152,9 @@ static int look(struct gmt_fleet_view *view, struct gmt_arena *arena)
     if (rc == 0) {
         gmt_fleet_remark_ends(&view->fleet, arena);
         gmt_fleet_remark_short(&view->fleet, &view->result, arena);
+    }
+    if (rc == 0) {
+        rc = gmt_fleet_job_fill(&view->job, &view->fleet, arena);
     }
     if (rc == 0) {
         rc = gmt_fleet_imbalance_find(&view->memory, &view->fleet);

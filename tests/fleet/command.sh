@@ -149,6 +149,33 @@ rank3.db: it was killed, after step 64
 rank5.db: its trace has no steps; it was killed by signal 6
 END
 
+# Ranks without a trace: below the highest number, and of a communicator; one whose trace is damaged has one that cannot be read.
+expect 0 --format json ends
+equal "nobody is missing" "[] []" "$(json "'{missing} {several_traces}'.format(**fleet)")"
+cp -r ends gaps && rm gaps/rank0.db gaps/rank3.db gaps/rank4.db
+sqlite3 gaps/rank6.db "UPDATE step_collective SET communicator = 77, number = position, ranks = 10"
+expect 0 --format json gaps
+equal "missing" "[0, 3, 4, 8, 9]" "$(json "fleet['missing']")"
+expect 0 gaps
+grep -qx '  no trace of ranks 0,3-4,8-9' out || fail "missing ranks are not named"
+echo x >gaps/rank4.db
+expect 0 gaps
+grep -qx '  no trace that can be read of ranks 0,3-4,8-9' out || fail "a damaged trace is said to be missing"
+sqlite3 gaps/rank7.db "UPDATE process SET rank = 'last'"
+expect 0 --format json gaps
+equal "ranks without numbers" None "$(json "fleet['missing']")"
+
+# Traces of one rank one behind the other are of several runs; those beside each other are of several processes.
+mkdir runs && cp -r ends runs/1 && cp -r ends runs/2
+for trace in runs/*/*.db; do sqlite3 "$trace" "UPDATE process SET end_ns = start_ns + 1000000000"; done
+expect 0 --format json runs
+equal "beside each other" "[]" "$(json "fleet['several_traces']")"
+sqlite3 runs/2/rank7.db "UPDATE process SET realtime_ns = realtime_ns + 1000000001"
+expect 0 --format json runs
+equal "one behind the other" "[{'rank': '7', 'traces': 2}]" "$(json "fleet['several_traces']")"
+expect 0 runs
+grep -qx '  rank 7 has several traces, one behind the other: are they of more than one run?' out || fail "two runs are not reported"
+
 # Two ranks: what persists over the steps is reported, with the cause.
 odd=$("$MAKE_FLEET" two 5 1 2 64)
 expect 0 --format json two

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analyzer/fleet/job.h"
 #include "analyzer/fleet/report/fleet_write.h"
 #include "libtrace/base/memory_short.h"
 #include "reports/json/json_stream.h"
@@ -200,6 +199,8 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
                         result->few_ranks || result->few_in_part
                             ? json_null()
                             : gmt_json_number(result->false_alarms));
+    json_object_set_new(root, "missing", gmt_fleet_json_missing(&view->job));
+    json_object_set_new(root, "several_traces", gmt_fleet_json_reruns(&view->job));
     json_object_set_new(root, "odd", odd);
     json_object_set_new(root, "spread", of_spread(view));
     json_object_set_new(root, "memory", of_memory(view));

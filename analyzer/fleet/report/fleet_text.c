@@ -299,10 +299,18 @@ static void print_clocks(const struct gmt_fleet_view *view)
             gmt_format_ns(two, error));
 }
 
+static void begin_left_out(void)
+{
+    begin_section();
+    gmt_say(stdout, "Not compared, or in part\n");
+}
+
 static void print_left_out(const struct gmt_fleet_view *view)
 {
     size_t count = 0;
+    bool is_begun = view->job.missing_count > 0 || view->job.rerun_count > 0;
 
+    gmt_fleet_text_job(view, begin_left_out);
     for (size_t r = 0; r < view->fleet.count; r++) {
         const struct gmt_fleet_rank *rank = &view->fleet.ranks[r];
         const char *why = rank->trouble, *remark = rank->remark;
@@ -310,9 +318,8 @@ static void print_left_out(const struct gmt_fleet_view *view)
         if (why == NULL && remark == NULL) {
             continue;
         }
-        if (count == 0) {
-            begin_section();
-            gmt_say(stdout, "Not compared, or in part\n");
+        if (count == 0 && !is_begun) {
+            begin_left_out();
         }
         if (view->top == 0 || count < view->top) {
             gmt_say(stdout, "  rank %s, %s: %s%s%s\n", gmt_fleet_rank_name(rank), rank->trace,

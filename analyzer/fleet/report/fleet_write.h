@@ -12,6 +12,7 @@
 #include "analyzer/fleet/handed/direct.h"
 #include "analyzer/fleet/handed/staged.h"
 #include "analyzer/fleet/imbalance.h"
+#include "analyzer/fleet/job.h"
 #include "analyzer/fleet/waits.h"
 
 struct gmt_fleet_view {
@@ -22,6 +23,7 @@ struct gmt_fleet_view {
     struct gmt_fleet_staged staged;
     struct gmt_fleet_direct direct;
     struct gmt_fleet_result result;
+    struct gmt_fleet_job job;
     struct gmt_fleet_imbalance memory;
     struct gmt_common_findings common;
     const char *against; /* folder of an earlier run; NULL: none */
@@ -44,6 +46,11 @@ json_t *gmt_fleet_json_wait(const struct gmt_fleet_wait *wait);
 /* What went from device to device over the memory of hosts; the caller owns the JSON. */
 void gmt_fleet_text_staged(const struct gmt_fleet_view *view);
 json_t *gmt_fleet_json_staged(const struct gmt_fleet_view *view);
+
+/* Which ranks have no trace, or several; the caller owns the JSON. `begin` is called before the first line. */
+void gmt_fleet_text_job(const struct gmt_fleet_view *view, void (*begin)(void));
+json_t *gmt_fleet_json_missing(const struct gmt_fleet_job *job);
+json_t *gmt_fleet_json_reruns(const struct gmt_fleet_job *job);
 
 /* What was copied between memory of several ranks; the caller owns the JSON. */
 void gmt_fleet_text_direct(const struct gmt_fleet_view *view);
