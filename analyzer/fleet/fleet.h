@@ -166,6 +166,7 @@ struct gmt_fleet_rank {
 struct gmt_fleet {
     struct gmt_fleet_rank *ranks;
     size_t count;
+    bool is_parquet; /* of exported files, in which nobody looks for findings and contents */
 };
 
 /* Says one thing more about a rank, behind what is said already. text: of the arena, or constant; NULL: the arena is full. */

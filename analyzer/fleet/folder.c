@@ -265,9 +265,9 @@ static int read_traces(struct gmt_fleet *fleet, const char *folder, gmt_fleet_an
 int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, gmt_fleet_analyse *analyse,
                           struct gmt_arena *arena)
 {
-    *fleet = (struct gmt_fleet){0};
-    int rc = gmt_fleet_is_parquet(folder) ? gmt_fleet_read_parquet(fleet, folder, arena)
-                                          : read_traces(fleet, folder, analyse, arena);
+    *fleet = (struct gmt_fleet){.is_parquet = gmt_fleet_is_parquet(folder)};
+    int rc = fleet->is_parquet ? gmt_fleet_read_parquet(fleet, folder, arena)
+                               : read_traces(fleet, folder, analyse, arena);
 
     if (rc != 0) {
         return rc;

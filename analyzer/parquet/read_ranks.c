@@ -126,7 +126,7 @@ static int take_collective(struct read_rank *rank, const struct read_row *row)
 
 /*
  * In this order. `columns`: a letter per column, n: number, t: text; the first is trace_id, by which rows come. %s stands for
- * the files of `table` and, behind them, of `second`. Files of versions that lack a column of others have it as NULL by
+ * the files of `table`, behind them of `second`, and of `capability`. Files of versions that lack a column of others have it as NULL by
  * union_by_name, which is also three times as fast (docs/measurements.md).
  */
 static const struct rank_table {
@@ -167,12 +167,16 @@ static const struct rank_table {
      "SELECT trace_id, step_id, CAST(sum(live_bytes) AS BIGINT), CAST(sum(peak_bytes) AS BIGINT) "
      "FROM %s WHERE device_id IS NOT NULL GROUP BY ALL ORDER BY 1, 2",
      take_memory},
-    {"step_collective", "string", "ntnnnnnnnn", /* files of before format 12 lack columns */
+    /* Files of before format 12 lack columns. The same choice as gmt_fleet_collectives_choose makes of a trace. */
+    {"step_collective", "string", "ntnnnnnnnn",
      "SELECT c.trace_id, n.text, c.position, c.begin_ns, c.end_ns, c.communicator, c.number, "
-     "c.ranks, c.bytes, count(*) OVER (PARTITION BY c.trace_id) FROM (SELECT * FROM %s UNION ALL "
-     "BY NAME SELECT 0::BIGINT AS communicator, 0::BIGINT AS number, 0::BIGINT AS ranks, 0::BIGINT "
-     "AS bytes WHERE false) c LEFT JOIN %s n ON n.trace_id = c.trace_id AND n.id = c.name_id WHERE "
-     "c.source = 'device' ORDER BY 1, 3",
+     "c.ranks, c.bytes, count(*) OVER (PARTITION BY c.trace_id) FROM (SELECT *, bool_or(source = "
+     "'device') OVER (PARTITION BY trace_id) AS on_device FROM (SELECT * FROM %s UNION ALL BY NAME "
+     "SELECT 0::BIGINT AS communicator, 0::BIGINT AS number, 0::BIGINT AS ranks, 0::BIGINT AS "
+     "bytes, 0::BIGINT AS grouped WHERE false)) c LEFT JOIN %s n ON n.trace_id = c.trace_id AND "
+     "n.id = c.name_id WHERE c.source = CASE WHEN c.on_device THEN 'device' ELSE 'range' END AND "
+     "(c.on_device OR (c.number IS NOT NULL AND c.grouped IS NULL AND c.trace_id IN (SELECT "
+     "trace_id FROM %s WHERE name = 'software_device'))) ORDER BY 1, 3",
      take_collective},
 };
 
@@ -353,10 +357,16 @@ static int read_table(struct rank_reading *reading, const struct rank_table *tab
     char *first = sqlite3_mprintf(FILES, reading->folder, table->table);
     char *second = sqlite3_mprintf(FILES, reading->folder,
                                    table->second != NULL ? table->second : table->table);
-    char *sql = first != NULL && second != NULL ? sqlite3_mprintf(table->sql, first, second) : NULL;
+    char *capability = has_table(reading, "capability")
+                           ? sqlite3_mprintf(FILES, reading->folder, "capability")
+                           : sqlite3_mprintf("(SELECT 0::BIGINT AS trace_id, '' AS name)");
+    char *sql = first != NULL && second != NULL && capability != NULL
+                    ? sqlite3_mprintf(table->sql, first, second, capability)
+                    : NULL;
 
     sqlite3_free(first);
     sqlite3_free(second);
+    sqlite3_free(capability);
     reading->at = 0;
     return ask(reading, sql, table->columns, take_by_trace, table);
 }

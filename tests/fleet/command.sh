@@ -237,7 +237,16 @@ GMTRACE_DUCKDB=$work/none.so expect 3 made
 grep -q 'made: .*none.so: .*GMTRACE_DUCKDB=' err || fail "the missing library is not named"
 if [ -f "$library" ]; then
     export GMTRACE_DUCKDB=$library
-    for folder in fault7 memory two measured ends; do
+    # Of the software device the collectives are NCCL's ranges, and those that are in no group.
+    "$MAKE_FLEET" ranges 77 0 8 64 >all
+    for trace in ranges/*.db; do
+        sqlite3 "$trace" "INSERT INTO capability (name, state) VALUES ('software_device', 'ok');
+            UPDATE step_collective SET source = 'range', communicator = 77, number = position, ranks = 8, bytes = 4096;
+            UPDATE step_collective SET grouped = 1 WHERE position % 8 = 0; UPDATE step_collective SET number = NULL WHERE position % 8 = 1"
+    done
+    expect 0 --format json ranges
+    equal "matched ranges" "True" "$(json "fleet['collectives']['matched'] > 100 and fleet['ranks'][0]['clock']['matched'] > 100")"
+    for folder in fault7 memory two measured ends ranges; do
         "$GMANALYZE" export --to parquet "$folder.parquet" "$folder"/*.db 2>/dev/null || fail "$folder is not exported"
         for form in "$folder" "$folder.parquet"; do
             expect 0 --format json "$form"
@@ -245,6 +254,8 @@ if [ -f "$library" ]; then
 import json
 fleet = json.load(open("out"))
 fleet["folder"] = None
+# What nobody asks Parquet files for, these traces of sums do not have either.
+assert (fleet.pop("analysed"), fleet.pop("findings")) in ((0, []), (None, None))
 for rank in fleet["ranks"] + fleet["odd"] + [fleet["memory"]]:
     rank.pop("trace", None), rank.pop("most_trace", None)
 print(json.dumps(fleet, indent=1, sort_keys=True))
@@ -252,6 +263,10 @@ END
         done
         cmp "$folder.answer" "$folder.parquet.answer" || fail "Parquet files of $folder give another answer"
     done
+    expect 0 fault7.parquet
+    grep -qx 'Not asked of Parquet files: findings, copies between ranks' out || fail "what is not asked is not said"
+    expect 0 fault7
+    ! grep -q 'Not asked' out || fail "traces are asked"
     # A trace that is there twice is named, in all tables or in one: its sums are not added up, those of the others are as they were.
     cp -r memory.parquet twice
     "$GMANALYZE" export --to parquet --run again twice memory/rank1.db 2>/dev/null || fail "rank 1 is not exported again"

@@ -209,8 +209,10 @@ void gmt_fleet_json(const struct gmt_fleet_view *view)
     bool any_whole = view->common.analysed > 0;
     json_object_set_new(root, "staged", any_whole ? gmt_fleet_json_staged(view) : json_null());
     json_object_set_new(root, "direct", any_whole ? gmt_fleet_json_direct(view) : json_null());
-    json_object_set_new(root, "analysed", gmt_json_integer(view->common.analysed));
-    json_object_set_new(root, "findings", of_findings(view));
+    bool is_asked = !view->fleet.is_parquet;
+    json_object_set_new(root, "analysed",
+                        is_asked ? gmt_json_integer(view->common.analysed) : json_null());
+    json_object_set_new(root, "findings", is_asked ? of_findings(view) : json_null());
     json_object_set_new(root, "against", of_changes(view));
     json_object_set_new(root, "ranks", ranks);
     /* With a part missing it would look whole. */

@@ -220,6 +220,10 @@ static void print_findings(const struct gmt_fleet_view *view)
     const struct gmt_common_findings *common = &view->common;
     size_t shown = gmt_fleet_shown(view, common->count);
 
+    if (view->fleet.is_parquet) {
+        begin_section();
+        gmt_say(stdout, "Not asked of Parquet files: findings, copies between ranks\n");
+    }
     if (common->analysed == 0) {
         return;
     }
