@@ -225,7 +225,7 @@ int gmt_fleet_detect(struct gmt_fleet_result *result, const struct gmt_fleet *fl
     }
     for (size_t r = 0; r < fleet->count; r++) {
         assembly.by_rank[r] = (struct gmt_fleet_odd){
-            .rank = r, .cause = GMT_FLEET_CAUSES, .trait = -1};
+            .rank = r, .cause = GMT_FLEET_CAUSES, .trait = -1, .waited_ns = NAN};
     }
     int rc = find_steps(result, fleet);
     if (rc == 0) {

@@ -39,7 +39,7 @@ struct gmt_fleet_odd {
     int trait;         /* enum gmt_fleet_trait, of VERSION; -1: none */
     const char *usual; /* what the others have there */
     double
-        waited_ns; /* so long per step a rank in the middle waits for it at collectives; 0: it does not */
+        waited_ns; /* so long per step a rank in the middle waits for it at collectives; NAN: its time in them is not odd */
     double clock_ns, clock_error_ns; /* of CLOCK: wall clock of the others - its own */
 };
 

@@ -130,6 +130,22 @@ equal "remark on a short rank" "[('5', 'it has 5 of the 64 steps that are compar
 expect 0 early
 grep -q 'early/rank5.db: it has 5 of the 64 steps that are compared' out || fail "the short rank has no remark"
 
+expect 0 --format json early
+# Nothing was matched, and nobody's time in collectives is odd: that is not 0.
+equal "not measured" "{(0, None, None, None)}" \
+    "$(json "{tuple(r['collectives'][k] for k in ('matched', 'late_ns', 'transfer_ns', 'made_wait_ns')) for r in fleet['ranks']}")"
+sqlite3 early/rank2.db "UPDATE process SET tool_version = '0.0.9'; UPDATE step_collective SET end_ns = end_ns + 500, begin_ns = end_ns - 500"
+for rank in 0 1 2 3 4 6 7; do
+    sqlite3 early/rank$rank.db "UPDATE step_collective SET communicator = 77, number = position, ranks = 7, bytes = 4096"
+    [ $rank = 2 ] || sqlite3 early/rank$rank.db "UPDATE step_collective SET begin_ns = end_ns - 1000000"
+done
+sqlite3 early/rank5.db "DELETE FROM step_collective"
+expect 0 --format json early
+equal "not odd in collectives" "None True" \
+    "$(json "[str(o['waited_for_ns']) + ' ' + str(fleet['ranks'][2]['collectives']['made_wait_ns'] > 0) for o in fleet['odd'] if o['rank'] == '2'][0]")"
+expect 0 early
+grep -q '^    it came last in [0-9]* of [0-9]* collectives, .* behind the last but one in sum$' out || fail "it is not shown that a rank came last"
+
 # How ranks ended.
 "$MAKE_FLEET" ends 77 0 8 64 >all
 sqlite3 ends/rank1.db "UPDATE process SET end_reason = 'killed', exit_status = 9; DELETE FROM step WHERE id > 40"

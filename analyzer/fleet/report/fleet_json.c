@@ -49,7 +49,8 @@ static json_t *of_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_
     json_object_set_new(json, "host", gmt_json_text(rank->host));
     json_object_set_new(json, "trace", gmt_json_text(rank->trace));
     json_object_set_new(json, "cause", gmt_json_text(gmt_fleet_cause_rows[odd->cause].word));
-    json_object_set_new(json, "waited_for_ns", gmt_json_ns(odd->waited_ns));
+    json_object_set_new(json, "waited_for_ns",
+                        isnan(odd->waited_ns) ? json_null() : gmt_json_ns(odd->waited_ns));
     if (odd->trait >= 0) {
         json_object_set_new(json, "trait", gmt_json_text(gmt_fleet_trait_word(odd->trait)));
         json_object_set_new(json, "has", gmt_json_text(rank->traits[odd->trait]));

@@ -94,6 +94,7 @@ static void print_difference(const struct gmt_fleet_view *view,
 static void print_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_odd *odd)
 {
     const struct gmt_fleet_rank *rank = &view->fleet.ranks[odd->rank];
+    const struct gmt_fleet_wait *wait = &view->waits.ranks[odd->rank];
     double step = view->result.spread[GMT_FLEET_STEP].median;
     char time[GMT_FORMAT_BYTES], error[GMT_FORMAT_BYTES];
 
@@ -104,6 +105,11 @@ static void print_odd(const struct gmt_fleet_view *view, const struct gmt_fleet_
         gmt_say(stdout, "    the others wait %s of each step for it",
                 gmt_format_ns(time, odd->waited_ns));
         gmt_say(stdout, step > 0 ? " (%.1f %%)\n" : "\n", odd->waited_ns / step * 100);
+    } else if (wait->last * 2 > wait->count) {
+        gmt_say(stdout,
+                "    it came last in %zu of %zu collectives, %s behind the last but one in "
+                "sum\n",
+                wait->last, wait->count, gmt_format_ns(time, wait->made_ns));
     }
     if (odd->trait >= 0) {
         gmt_say(stdout, "    %s %s, the others have %s\n", gmt_fleet_trait_word(odd->trait),

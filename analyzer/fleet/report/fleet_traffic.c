@@ -116,10 +116,16 @@ json_t *gmt_fleet_json_traffic(const struct gmt_fleet_view *view)
     return json;
 }
 
+/* Where nothing was matched, nothing was measured. */
+static json_t *ns_of(const struct gmt_fleet_wait *wait, double ns)
+{
+    return wait->count > 0 ? gmt_json_ns(ns) : json_null();
+}
+
 json_t *gmt_fleet_json_wait(const struct gmt_fleet_wait *wait)
 {
     return json_pack("{so, so, so, so, so}", "matched", gmt_json_integer(wait->count), "late_ns",
-                     gmt_json_ns(wait->late_ns), "transfer_ns", gmt_json_ns(wait->transfer_ns),
+                     ns_of(wait, wait->late_ns), "transfer_ns", ns_of(wait, wait->transfer_ns),
                      "last", gmt_json_integer(wait->last), "made_wait_ns",
-                     gmt_json_ns(wait->made_ns));
+                     ns_of(wait, wait->made_ns));
 }
