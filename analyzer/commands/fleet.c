@@ -72,9 +72,8 @@ static int complain(const char *folder, int rc)
 {
     if (rc != 0 && rc != -ECANCELED) {
         gmt_say(stderr, "gmanalyze: %s: %s\n", folder,
-                rc == -ENOENT    ? "there is no trace in it: no file whose name ends in .db"
-                : rc == -ENOTDIR ? strerror(ENOTDIR)
-                                 : gmt_command_reason(rc));
+                rc == -ENODATA ? "there is no trace in it: no file whose name ends in .db"
+                               : gmt_command_reason(rc));
     }
     return rc;
 }

@@ -213,8 +213,11 @@ static int read_run(const char *trace, const char *model, int errors, FILE *to)
 static int answer(void *context, size_t i, FILE *to)
 {
     const struct trend_reading *reading = context;
+    if (reading->runs[i].trouble != NULL) {
+        gmt_progress_end();
+        return gmt_trend_run_send(&reading->runs[i], to) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    }
     int errors = memfd_create("errors", MFD_CLOEXEC);
-
     if (errors < 0 || dup2(errors, STDERR_FILENO) < 0) {
         return GMT_EXIT_UNREADABLE;
     }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyzer/base/exit_codes.h"
@@ -21,9 +22,6 @@
 #include "libtrace/store/db/own_schema.h"
 #include "libtrace/store/finished/reader.h"
 #include "libtrace/store/steps/steps_derive.h"
-
-/* Folders inside of folders. */
-enum { DEPTH_MOST = 4 };
 
 /* The same for all traces. */
 struct reading_how {
@@ -47,12 +45,17 @@ static size_t length_of_name(const char *name, size_t length)
     return at < length && at > 0 && name[at - 1] == '.' ? at - 1 : length;
 }
 
+/* A link to a file is one, too; what it leads to is asked when it is opened, if it leads nowhere. */
 static bool is_trace(const FTSENT *entry)
 {
     size_t length = length_of_name(entry->fts_name, entry->fts_namelen);
+    struct stat about;
 
-    return entry->fts_info == FTS_F && length > 3 &&
-           strncmp(entry->fts_name + length - 3, ".db", 3) == 0 && entry->fts_name[0] != '.';
+    return (entry->fts_info == FTS_F ||
+            (entry->fts_info == FTS_SL &&
+             (stat(entry->fts_path, &about) != 0 || S_ISREG(about.st_mode)))) &&
+           length > 3 && strncmp(entry->fts_name + length - 3, ".db", 3) == 0 &&
+           entry->fts_name[0] != '.';
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -60,33 +63,89 @@ static int by_name(const FTSENT **a, const FTSENT **b)
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+/* Files by what they are, as a link may lead to one that is there already. */
+struct listed_file {
+    dev_t device;
+    ino_t number;
+};
+
+struct file_list {
+    struct gmt_fleet *fleet;
+    struct gmt_arena *arena;
+    struct listed_file *files;
+    size_t count;
+    bool has_links;
+};
+
+static bool is_listed(struct file_list *list, const FTSENT *entry, struct listed_file *file)
+{
+    struct stat about = {0};
+
+    list->has_links = list->has_links || entry->fts_info == FTS_SL;
+    if (stat(entry->fts_path, &about) != 0) {
+        return false;
+    }
+    *file = (struct listed_file){about.st_dev, about.st_ino};
+    for (size_t i = 0; i < list->count && list->has_links; i++) {
+        if (list->files[i].device == file->device && list->files[i].number == file->number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* trouble: NULL, or why nothing can be read of what lies there. */
+static int add_trace(struct file_list *list, const FTSENT *entry, const char *trouble)
+{
+    struct listed_file file = {0};
+
+    if (is_listed(list, entry, &file)) {
+        return 0;
+    }
+    struct listed_file *added = GMT_PUSH(list->arena, list->files, list->count);
+    struct gmt_fleet_rank *rank = GMT_PUSH(list->arena, list->fleet->ranks, list->fleet->count);
+    if (added == NULL || rank == NULL) {
+        return -ENOMEM;
+    }
+    *added = file;
+    rank->trace = gmt_arena_copy(list->arena, entry->fts_path);
+    rank->trouble = trouble;
+    return 0;
+}
+
+static int list_entry(struct file_list *list, FTS *tree, FTSENT *entry)
+{
+    if (entry->fts_level == 0 && entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
+        return entry->fts_errno != 0 ? -entry->fts_errno : -ENOTDIR;
+    }
+    if (entry->fts_info == FTS_D && entry->fts_level > 0 && entry->fts_name[0] == '.') {
+        fts_set(tree, entry, FTS_SKIP);
+        return 0;
+    }
+    if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
+        return add_trace(
+            list, entry,
+            gmt_arena_text(list->arena, "cannot be read: %s", strerror(entry->fts_errno)));
+    }
+    return is_trace(entry) ? add_trace(list, entry, NULL) : 0;
+}
+
 static int list(struct gmt_fleet *fleet, const char *folder, struct gmt_arena *arena)
 {
+    struct file_list list = {.fleet = fleet, .arena = arena};
     char *path = gmt_arena_copy(arena, folder);
     char *roots[] = {path, NULL};
-    FTS *tree = path != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name) : NULL;
+    FTS *tree = path != NULL ? fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name)
+                             : NULL;
     int rc = tree != NULL ? 0 : -errno;
 
     for (FTSENT *entry; rc == 0 && (entry = fts_read(tree)) != NULL;) {
-        if (entry->fts_level == 0 && entry->fts_info != FTS_D && entry->fts_info != FTS_DP) {
-            rc = entry->fts_errno != 0 ? -entry->fts_errno : -ENOTDIR;
-        } else if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
-                   (entry->fts_level > DEPTH_MOST || entry->fts_name[0] == '.')) {
-            fts_set(tree, entry, FTS_SKIP);
-        } else if (is_trace(entry)) {
-            struct gmt_fleet_rank *rank = GMT_PUSH(arena, fleet->ranks, fleet->count);
-
-            if (rank == NULL) {
-                rc = -ENOMEM;
-                break;
-            }
-            rank->trace = gmt_arena_copy(arena, entry->fts_path);
-        }
+        rc = list_entry(&list, tree, entry);
     }
     if (tree != NULL) {
         fts_close(tree);
     }
-    return rc == 0 && fleet->count == 0 ? -ENOENT : rc;
+    return rc == 0 && fleet->count == 0 ? -ENODATA : rc;
 }
 
 /* ---- one of them ------------------------------------------------------------------------------ */
@@ -146,6 +205,10 @@ static int answer(void *context, size_t i, FILE *to)
 {
     const struct reading_how *how = context;
 
+    if (how->fleet->ranks[i].trouble != NULL) {
+        return gmt_fleet_rank_send(&how->fleet->ranks[i], to) == 0 ? GMT_EXIT_OK
+                                                                   : GMT_EXIT_UNREADABLE;
+    }
     return read_one(how->fleet->ranks[i].trace, how, to);
 }
 
@@ -274,5 +337,5 @@ int gmt_fleet_read_folder(struct gmt_fleet *fleet, const char *folder, gmt_fleet
     }
     qsort(fleet->ranks, fleet->count, sizeof(*fleet->ranks), by_number);
     gmt_fleet_settle(fleet);
-    return fleet->count == 0 ? -ENOENT : 0;
+    return fleet->count == 0 ? -ENODATA : 0;
 }

@@ -2,13 +2,13 @@
 /* Has the program that speaks to DuckDB read the ranks of an exported folder. */
 #include "analyzer/fleet/folder_parquet.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,10 +20,18 @@
 bool gmt_fleet_is_parquet(const char *folder)
 {
     char path[PATH_MAX];
-    struct stat about;
+    DIR *table = snprintf(path, sizeof(path), "%s/trace", folder) < (int)sizeof(path)
+                     ? opendir(path)
+                     : NULL;
+    bool is_parquet = false;
 
-    return snprintf(path, sizeof(path), "%s/trace", folder) < (int)sizeof(path) &&
-           stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    for (struct dirent *entry; table != NULL && (entry = readdir(table)) != NULL;) {
+        is_parquet = is_parquet || strncmp(entry->d_name, "run=", 4) == 0;
+    }
+    if (table != NULL) {
+        closedir(table);
+    }
+    return is_parquet;
 }
 
 /* The child's part: becomes the program, whose output goes to `to`. */

@@ -6,7 +6,7 @@
 #include "analyzer/fleet/fleet.h"
 #include "libtrace/base/arena.h"
 
-/* Whether the folder has the table `trace`, which says what was exported. */
+/* Whether the folder has the table `trace` with a run in it, which says what was exported. */
 bool gmt_fleet_is_parquet(const char *folder);
 
 /*

@@ -23,6 +23,11 @@ static bool is_trace_file(const FTSENT *entry)
                          entry->fts_name[0] != '.'));
 }
 
+static bool is_unreadable(const FTSENT *entry)
+{
+    return entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS;
+}
+
 static int by_file_name(const FTSENT **a, const FTSENT **b)
 {
     return strcmp((*a)->fts_name, (*b)->fts_name);
@@ -45,7 +50,7 @@ int gmt_trend_list(struct gmt_trend_run **runs, size_t *count, const char *path,
         } else if (entry->fts_info == FTS_D && entry->fts_level > 0 &&
                    (entry->fts_level > FOLDERS_MOST || entry->fts_name[0] == '.')) {
             fts_set(tree, entry, FTS_SKIP);
-        } else if (is_trace_file(entry)) {
+        } else if (is_trace_file(entry) || is_unreadable(entry)) {
             struct gmt_trend_run *run = GMT_PUSH(arena, *runs, *count);
 
             if (run == NULL) {
@@ -53,6 +58,10 @@ int gmt_trend_list(struct gmt_trend_run **runs, size_t *count, const char *path,
                 break;
             }
             *run = (struct gmt_trend_run){.trace = gmt_arena_copy(arena, entry->fts_path)};
+            if (is_unreadable(entry)) {
+                run->trouble = gmt_arena_text(arena, "cannot be read: %s",
+                                              strerror(entry->fts_errno));
+            }
         }
     }
     if (tree != NULL) {

@@ -8,8 +8,8 @@
 #include "analyzer/trend/trend.h"
 
 /*
- * Adds a run for a file, or for every NAME.db in a folder and in those inside of it, by name; hidden ones are left out. Of each run
- * only `trace` is known then. 0 or negative errno; -ENOENT: also a folder without one.
+ * Adds a run for a file, or for every NAME.db in a folder and in those inside of it, by name; hidden ones are left out. A folder that
+ * cannot be read is a run with trouble; of the others only `trace` is known then. 0 or negative errno; -ENOENT: also a folder without one.
  */
 int gmt_trend_list(struct gmt_trend_run **runs, size_t *count, const char *path,
                    struct gmt_arena *arena);

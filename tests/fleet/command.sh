@@ -233,11 +233,33 @@ expect 0 --against before two
 grep -q 'too few to distinguish a change from chance' out || fail "two ranks show a change"
 expect 3 --against nowhere all-ranks
 
+# Which files are traces: links to files, once each, in folders as deep as may be; DIR may be a link, and its `trace` a plain folder.
+mkdir -p files/a/b/c/d/e/f files/trace files/.hidden other
+cp two/rank0.db files/a/b/c/d/e/f && cp two/rank1.db other/1.db
+ln -s ../../other/1.db files/trace/1.db && ln -s a/b/c/d/e/f/rank0.db files/0.db
+ln -s ../other/nothing.db files/lost.db && cp other/1.db files/.hidden
+ln -s files link
+expect 0 --format json link
+equal "files" "[('0', 'link/0.db'), ('1', 'link/trace/1.db'), (None, 'link/lost.db')]" \
+    "$(json "[(r['rank'], r['trace']) for r in fleet['ranks']]")"
+# A folder that cannot be read is reported; root has to give up reading all of them.
+mkdir files/closed && chmod 000 files/closed
+[ "$(id -u)" != 0 ] || program=(setpriv --bounding-set -dac_override,-dac_read_search "${program[@]}")
+expect 0 files
+grep -q 'files/closed: cannot be read: Permission denied$' out || fail "a closed folder is passed over"
+program=("$GMANALYZE" trend)
+[ "$(id -u)" != 0 ] || program=(setpriv --bounding-set -dac_override,-dac_read_search "${program[@]}")
+expect 3 --format json files
+grep -q 'files/closed' out && grep -q 'cannot be read: Permission denied' out || fail "a trend passes over a closed folder"
+program=("$GMANALYZE" fleet)
+chmod 700 files/closed
+
 # Nothing to compare.
 mkdir empty
 expect 3 empty
 grep -q 'there is no trace in it' err || fail "an empty folder is not explained"
 expect 3 nowhere
+grep -q 'nowhere: No such file or directory' err || fail "a folder that there is not is said to be empty"
 expect 2
 expect 2 clean empty
 expect 2 --top x clean
