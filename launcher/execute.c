@@ -22,10 +22,18 @@
 #include "preload/session/options.h"
 #include "preload/session/run_note.h"
 
-static volatile sig_atomic_t child;
+static volatile sig_atomic_t child, received;
+static bool is_held; /* signals stay ours between runs */
+
+/* The terminal has sent it to the program, too; the launcher stays to report how that ended. */
+static void note(int number)
+{
+    received = number;
+}
 
 static void pass_on(int number)
 {
+    received = number;
     if (child > 0) {
         (void)kill((pid_t)child, number);
     }
@@ -130,9 +138,8 @@ static const struct {
     int number;
     void (*handler)(int);
 } signals[] = {
-    /* The terminal sends these to the program, too; the launcher stays to report how it ended. */
-    {SIGINT, SIG_IGN},
-    {SIGQUIT, SIG_IGN},
+    {SIGINT, note},
+    {SIGQUIT, note},
     {SIGTERM, pass_on},
     {SIGHUP, pass_on},
     /* Ignored, it would make the kernel drop the program's status. */
@@ -141,25 +148,27 @@ static const struct {
     {SIGXFSZ, SIG_IGN},
 };
 #define SIGNAL_COUNT (sizeof(signals) / sizeof(signals[0]))
+static struct sigaction before[SIGNAL_COUNT]; /* what the launcher was started with */
+static bool is_before_known;
 
 /* Asks once: what the launcher itself has set is nothing to be given back. */
-static void take_signals(struct sigaction before[static SIGNAL_COUNT])
+static void take_signals(void)
 {
-    static bool is_known;
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         struct sigaction action = {.sa_handler = signals[i].handler};
-        if (!is_known) {
+        if (!is_before_known) {
             (void)sigaction(signals[i].number, NULL, &before[i]);
         }
-        /* Under nohup neither of the two is to end. */
-        if (action.sa_handler != pass_on || before[i].sa_handler != SIG_IGN) {
+        /* Under nohup, or in the background, none of those is to end that have a handler of ours. */
+        if (action.sa_handler == SIG_IGN || action.sa_handler == SIG_DFL ||
+            before[i].sa_handler != SIG_IGN) {
             (void)sigaction(signals[i].number, &action, NULL);
         }
     }
-    is_known = true;
+    is_before_known = true;
 }
 
-static void give_signals_back(const struct sigaction before[static SIGNAL_COUNT])
+static void give_signals_back(void)
 {
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         (void)sigaction(signals[i].number, &before[i], NULL);
@@ -167,13 +176,26 @@ static void give_signals_back(const struct sigaction before[static SIGNAL_COUNT]
 }
 
 /* There is no program any more that they could be meant for. What gmtrace does then, the user may end. */
-static void give_interrupts_back(const struct sigaction before[static SIGNAL_COUNT])
+static void give_interrupts_back(void)
 {
     for (size_t i = 0; i < SIGNAL_COUNT; i++) {
         if (signals[i].number != SIGCHLD && signals[i].number != SIGXFSZ) {
             (void)sigaction(signals[i].number, &before[i], NULL);
         }
     }
+}
+
+void gmt_launcher_hold_signals(bool hold)
+{
+    is_held = hold;
+    if (!hold && is_before_known) {
+        give_interrupts_back();
+    }
+}
+
+int gmt_launcher_received(void)
+{
+    return received;
 }
 
 /* In the process that becomes the program then. 0 or negative errno. */
@@ -250,13 +272,12 @@ int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
     }
     /* A signal to be passed on waits until there is somebody to pass it to. */
     sigset_t all, mask;
-    static struct sigaction before[SIGNAL_COUNT];
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_BLOCK, &all, &mask);
-    take_signals(before);
+    take_signals();
     pid_t pid = fork();
     if (pid == 0) {
-        give_signals_back(before);
+        give_signals_back();
         (void)sigprocmask(SIG_SETMASK, &mask, NULL);
         become(argv, run, second_output, report[1]);
     }
@@ -270,22 +291,22 @@ int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
         return GMT_EXIT_FAILED;
     }
     int failure = failure_of(report[0]);
-    pid_t waited;
     close(report[0]);
-    do {
-        waited = waitpid(pid, status, 0);
-    } while (waited < 0 && errno == EINTR);
+    int waited = gmt_launcher_wait(pid, run != NULL ? run->limit_s : 0, status);
+    error = errno;
     child = 0;
-    give_interrupts_back(before);
+    if (!is_held) {
+        give_interrupts_back();
+    }
     if (failure != 0) {
         return failure == ENOENT ? GMT_EXIT_NOT_FOUND
                : failure > 0     ? GMT_EXIT_CANNOT_RUN
                                  : GMT_EXIT_FAILED;
     }
-    if (waited < 0) {
-        gmt_say(stderr, "gmtrace: cannot find out how '%s' ended: %s\n", argv[0], strerror(errno));
+    if (waited == -1) {
+        gmt_say(stderr, "gmtrace: cannot find out how '%s' ended: %s\n", argv[0], strerror(error));
     }
-    return waited < 0 ? -1 : 0;
+    return waited;
 }
 
 struct gmt_launcher_run gmt_launcher_begin_run(void)

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Exit statuses of the launcher itself; otherwise it returns the program's own. */
 enum {
@@ -38,14 +39,25 @@ struct gmt_launcher_run {
         name[48]; /* when it began (ns of CLOCK_REALTIME_COARSE), and a random number             */
     char value[80]; /* of GMT_RUN_VARIABLE                                                      */
     int note;       /* run_note.h; negative: there is none                                      */
+    double limit_s; /* longer it may not take; 0: there is no limit                             */
 };
 struct gmt_launcher_run gmt_launcher_begin_run(void);
 
 /* Run the program with that name, with the wait status of the
  * program. run: NULL: without anything of ours in it. second_output: NULL, or where a run that counts instructions has its traces. Returns 0; -1: how
- * it ended is not known; else the status to exit with, since there was no run. */
+ * it ended is not known; GMT_EXECUTE_LATE: it was ended; else the status to exit with, since there was no run. */
+enum { GMT_EXECUTE_LATE = -2 };
 int gmt_launcher_execute(char *const argv[], const struct gmt_launcher_run *run,
                          const char *second_output, int *status);
+
+/* Wait for a child, and end it and all that it has started after limit_s (0: none). Returns 0, -1 (how it ended is not known) or
+ * GMT_EXECUTE_LATE. */
+int gmt_launcher_wait(pid_t pid, double limit_s, int *status);
+
+/* Between runs, too, signals that would end gmtrace are only noted, from the next run on, until they are given back. */
+void gmt_launcher_hold_signals(bool hold);
+/* The last of them that came; 0: none. */
+int gmt_launcher_received(void);
 
 /* Count instructions in a second run of the program, and take them into the traces of the first. Says so
  * before; nothing of that run is seen, and it may fail. */

@@ -29,12 +29,6 @@ static double now_s(void)
 
 static const struct gmt_try_set no_fix;
 
-static bool was_interrupted(int status)
-{
-    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM);
-}
-
-/* The untouched runs that others are compared with. 0, or the status to exit with. */
 /* Results are compared in any case: who has allowed less time learns after the first run how long that takes. */
 static void warn_of_time(const struct gmt_try_options *options, double run_s, size_t sets)
 {
@@ -47,6 +41,7 @@ static void warn_of_time(const struct gmt_try_options *options, double run_s, si
     }
 }
 
+/* The untouched runs that others are compared with. 0, or the status to exit with. */
 static int run_reference(const struct gmt_try_options *options, size_t sets,
                          struct gmt_try_reference *reference)
 {
@@ -57,9 +52,6 @@ static int run_reference(const struct gmt_try_options *options, size_t sets,
     for (; made < GMT_TRY_CHECKS && failure == 0; made++) {
         failure = gmt_try_execute(options, made == 0 ? GMT_TRY_SHOWN : GMT_TRY_CHECKED, &no_fix,
                                   &runs[made]);
-        if (failure == 0 && was_interrupted(runs[made].status)) {
-            failure = GMT_EXIT_SIGNAL + WTERMSIG(runs[made].status);
-        }
         if (failure == 0 && made == 0 && !options->json) {
             (void)gmt_try_show_output(stdout);
         }
@@ -101,8 +93,12 @@ static void take_counts(const struct gmt_try_run *run, struct gmt_try_outcome *o
 static void compare(const struct gmt_try_reference *reference, const struct gmt_try_run *run,
                     struct gmt_try_outcome *outcome)
 {
-    if (!outcome->differs &&
-        !gmt_try_equals(reference, run, outcome->difference, sizeof(outcome->difference))) {
+    if (!outcome->differs && run->is_late) {
+        outcome->differs = true;
+        (void)snprintf(outcome->difference, sizeof(outcome->difference),
+                       "the program did not end in %.0f s", run->limit_s);
+    } else if (!outcome->differs &&
+               !gmt_try_equals(reference, run, outcome->difference, sizeof(outcome->difference))) {
         outcome->differs = true;
     }
 }
@@ -112,9 +108,6 @@ static int check_outcome(const struct gmt_try_options *options,
 {
     struct gmt_try_run run;
     int failure = gmt_try_execute(options, GMT_TRY_CHECKED, &outcome->set, &run);
-    if (failure == 0 && was_interrupted(run.status)) {
-        failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
-    }
     if (failure == 0) {
         take_counts(&run, outcome);
         compare(reference, &run, outcome);
@@ -141,9 +134,6 @@ static int run_timed(const struct gmt_try_options *options,
     struct gmt_try_run run;
     int failure = gmt_try_execute(options, outcome == NULL ? GMT_TRY_UNTOUCHED : GMT_TRY_TIMED,
                                   outcome != NULL ? &outcome->set : &no_fix, &run);
-    if (failure == 0 && was_interrupted(run.status)) {
-        failure = GMT_EXIT_SIGNAL + WTERMSIG(run.status);
-    }
     if (failure == 0 && outcome != NULL) {
         compare(reference, &run, outcome);
     }
@@ -372,6 +362,17 @@ static int64_t realtime_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* 0, or the status to exit with. */
+static int run_all(struct gmt_try_report *report, struct gmt_try_reference *reference,
+                   double began_s)
+{
+    int failure = run_reference(report->options, report->count, reference);
+    for (size_t i = 0; i < report->count && failure == 0; i++) {
+        failure = check_outcome(report->options, reference, &report->outcomes[i]);
+    }
+    return failure == 0 ? run_turns(report, began_s) : failure;
+}
+
 int gmt_launcher_try(char *const argv[])
 {
     struct gmt_try_options options;
@@ -391,19 +392,22 @@ int gmt_launcher_try(char *const argv[])
                                     .began_ns = realtime_ns()};
     report.count = make_sets(&options, outcomes);
     double began_s = now_s();
-    int failure = run_reference(&options, report.count, &reference);
-    for (size_t i = 0; i < report.count && failure == 0; i++) {
-        failure = check_outcome(&options, &reference, &outcomes[i]);
+    gmt_launcher_hold_signals(true);
+    int failure = run_all(&report, &reference, began_s);
+    bool was_interrupted = failure > GMT_EXIT_SIGNAL;
+    gmt_launcher_hold_signals(false);
+    if (was_interrupted) {
+        report.stopped = "interrupted";
+        gmt_say(stderr, "gmtrace: interrupted%s\n",
+                report.turns != 0 ? "; this is what came of it until then" : "");
     }
-    if (failure == 0) {
-        failure = run_turns(&report, began_s);
-    }
-    if (failure == 0) {
+    if (failure == 0 || (was_interrupted && report.turns != 0)) {
         for (size_t i = 0; i < report.count; i++) {
             judge(&report, &outcomes[i]);
         }
         gmt_try_sort(outcomes, report.count);
-        failure = report_all(&report);
+        int written = report_all(&report);
+        failure = was_interrupted ? failure : written;
     }
     status = reference.status;
     gmt_try_reference_free(&reference);

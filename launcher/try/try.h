@@ -56,6 +56,8 @@ int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *stat
 struct gmt_try_run {
     int status; /* of waitpid() */
     double seconds;
+    double limit_s; /* of its time, and whether it was ended for that; 0: there was none */
+    bool is_late;
     char output[33];           /* digest of what it wrote to standard output */
     struct gmt_try_note *note; /* NULL: nothing was asked of it */
     int note_fd;
@@ -68,7 +70,8 @@ enum gmt_try_kind {
     GMT_TRY_TIMED,
 };
 
-/* Runs it; set: the fixes that are on. 0, or the status to exit with when that is said. */
+/* Runs it; set: the fixes that are on. 0, or the status to exit with when that is said; more than GMT_EXIT_SIGNAL: gmtrace was interrupted,
+ * and the run is not used. With fixes it may take ten times as long as the longest run without, 10 s at least. */
 int gmt_try_execute(const struct gmt_try_options *options, enum gmt_try_kind kind,
                     const struct gmt_try_set *set, struct gmt_try_run *run);
 void gmt_try_run_free(struct gmt_try_run *run);

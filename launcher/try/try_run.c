@@ -16,7 +16,11 @@
 #include "libtrace/base/printable.h"
 #include "preload/hash/content_hash.h"
 
-static int shown = -1; /* what the run that is shown wrote to standard output */
+#define LIMIT_RUNS 10 /* a run with fixes may take so often the time of one without */
+#define LEAST_LIMIT_S 10.0
+
+static double longest_s; /* that a run without fixes has taken */
+static int shown = -1;   /* what the run that is shown wrote to standard output */
 
 /* A plan with these fixes, in memory that the program reads by its path. */
 static int make_plan(const struct gmt_try_set *set, char *path, size_t bytes)
@@ -111,11 +115,36 @@ static int put_environment(enum gmt_try_kind kind, const char *plan, struct gmt_
                                                                                                : 0;
 }
 
+static bool has_fix(const struct gmt_try_set *set)
+{
+    bool any = false;
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        any = any || set->fixes[i];
+    }
+    return any;
+}
+
+/* A fix may have broken it so that it waits for ever. Without one, it takes the time that it takes. */
+static double limit_of(const struct gmt_try_set *set)
+{
+    double limit_s = LIMIT_RUNS * longest_s;
+    return !has_fix(set) ? 0 : limit_s > LEAST_LIMIT_S ? limit_s : LEAST_LIMIT_S;
+}
+
+static int interruption(void)
+{
+    int received = gmt_launcher_received();
+    return received != 0 ? GMT_EXIT_SIGNAL + received : 0;
+}
+
 int gmt_try_execute(const struct gmt_try_options *options, enum gmt_try_kind kind,
                     const struct gmt_try_set *set, struct gmt_try_run *run)
 {
     char plan[64];
-    *run = (struct gmt_try_run){.note_fd = -1};
+    *run = (struct gmt_try_run){.note_fd = -1, .limit_s = limit_of(set)};
+    if (interruption() != 0) {
+        return interruption();
+    }
     int plan_fd = make_plan(set, plan, sizeof(plan));
     int output = memfd_create("gmtrace-output", MFD_CLOEXEC);
     if (plan_fd < 0 || output < 0 || put_environment(kind, plan, run) != 0) {
@@ -123,11 +152,16 @@ int gmt_try_execute(const struct gmt_try_options *options, enum gmt_try_kind kin
         return GMT_EXIT_FAILED;
     }
     struct gmt_launcher_run of_run = gmt_launcher_begin_run();
+    of_run.limit_s = run->limit_s;
     struct streams streams = put_streams(output, kind == GMT_TRY_SHOWN);
     double began_s = now_s();
     int failure = gmt_launcher_execute(options->program, kind == GMT_TRY_UNTOUCHED ? NULL : &of_run,
                                        NULL, &run->status);
     run->seconds = now_s() - began_s;
+    run->is_late = failure == GMT_EXECUTE_LATE;
+    if (!has_fix(set) && run->seconds > longest_s) {
+        longest_s = run->seconds;
+    }
     take_streams_back(&streams);
     if (of_run.note >= 0) {
         close(of_run.note);
@@ -139,6 +173,7 @@ int gmt_try_execute(const struct gmt_try_options *options, enum gmt_try_kind kin
     } else {
         close(output);
     }
+    failure = interruption() != 0 ? interruption() : run->is_late ? 0 : failure;
     return failure < 0 ? GMT_EXIT_FAILED : failure;
 }
 

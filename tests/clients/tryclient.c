@@ -5,6 +5,7 @@
  *   copies    nothing                     small    its copies are too small for a fix
  *   random    its results vary            noisy    its standard output varies
  *   differs   its results are others when a fix is on
+ *   hangs     it does not end when a fix is on, and ignores SIGTERM
  *   managed   it has managed memory       locked   it copies into page-locked memory, and waits for the stream
  *   event     ... and waits for an event  killed   it is ended by SIGKILL
  *   nothing   it makes no CUDA call       forks    a child does it first
@@ -360,6 +361,12 @@ int main(int argc, char **argv)
     }
     if (is("locked") || is("event")) {
         copy_locked();
+    }
+    if (is("hangs") && sees_fix()) {
+        signal(SIGTERM, SIG_IGN);
+        for (;;) {
+            pause();
+        }
     }
     fflush(stdout);
     if (is("killed")) {
