@@ -379,6 +379,7 @@ int gmt_launcher_try(char *const argv[])
     struct gmt_try_reference reference = {0};
     static struct gmt_try_outcome outcomes[GMT_TRY_SETS];
     int status;
+    gmt_try_open_streams();
     if (gmt_try_parse(argv, &options, &status) != 0) {
         return status;
     }

@@ -63,6 +63,9 @@ struct gmt_try_run {
     int note_fd;
 };
 
+/* Streams that gmtrace was started without lead nowhere from here on: else files of ours would take their numbers, and the program would get them. */
+void gmt_try_open_streams(void);
+
 enum gmt_try_kind {
     GMT_TRY_SHOWN,     /* untouched, with digests; its output is the user's */
     GMT_TRY_CHECKED,   /* with digests */

@@ -55,6 +55,15 @@ static void hash_output(int fd, char text[static 33])
     }
 }
 
+void gmt_try_open_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            (void)open("/dev/null", O_RDWR); /* the lowest that is free is this one */
+        }
+    }
+}
+
 /* Our own descriptors become the program's for as long as it runs. */
 struct streams {
     int before[3];

@@ -85,6 +85,18 @@ int gmt_file_place(const char *path, char place[static PATH_MAX], bool *is_direc
     return 0;
 }
 
+/* Where standard error is closed, messages would be written into the file that has its number. */
+static int above_streams(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO) {
+        return fd;
+    }
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), error = errno;
+    close(fd);
+    errno = error;
+    return above;
+}
+
 /* Lets `write` fill it, and closes it. 0 or negative errno. */
 static int fill(int fd, int (*write)(void *context, FILE *out), void *context)
 {
@@ -119,7 +131,7 @@ static int replace(const char *place, int (*write)(void *context, FILE *out), vo
 {
     char temporary[PATH_MAX + sizeof(".XXXXXX")];
     (void)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", place);
-    int fd = mkostemp(temporary, O_CLOEXEC);
+    int fd = above_streams(mkostemp(temporary, O_CLOEXEC));
     if (fd < 0) {
         return -errno;
     }
@@ -147,7 +159,7 @@ int gmt_file_write(const char *path, int (*write)(void *context, FILE *out), voi
         return rc;
     }
     if (is_direct) {
-        int fd = open(place, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC);
+        int fd = above_streams(open(place, O_WRONLY | O_TRUNC | O_NOCTTY | O_CLOEXEC));
         return fd < 0 ? -errno : fill(fd, write, context);
     }
     return is_database(place) ? -EEXIST : replace(place, write, context);

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# try_runs.sh hangs|interrupted: runs of `gmtrace try` that do not end by themselves, and the user who has enough.
+# try_runs.sh hangs|interrupted|streams: runs of `gmtrace try` that do not end by themselves, the user who has enough, and what runs read and write.
 # shellcheck source=tests/e2e/lib.sh
 source "${GMT_SOURCE:?}/tests/e2e/lib.sh"
 client=$CLIENTS/tryclient
@@ -71,6 +71,17 @@ os.execv(sys.argv[1], sys.argv[1:])' "$gmtrace" try -o "$name.plan" pageable-sta
     said turns 'tried in 2 turns: interrupted'
     equal "turns" "interrupted 2" "$(jq -r '"\(.stopped) \(.turns)"' turns.json)"
     equal "the plan" 1 "$(grep -c '^fix pageable-staging ' turns.plan)"
+    ;;
+streams)
+    # A stream that is closed costs nothing but what would be on it.
+    for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+        rm -f closed.plan closed.json
+        status=0
+        bash -c "exec \"\$0\" \"\$@\" $closed" "$gmtrace" --device sim try -o closed.plan pageable-staging "$client" copies 3 \
+            >closed.out 2>closed.err || status=$?
+        equal "$closed: exit status" 3 "$status"
+        equal "$closed: the fix was applied" "tried 8" "$(jq -r '.tried[0] | "\(.state) \(.fixes[0].calls)"' closed.json)"
+    done
     ;;
 *) fail "no such case" ;;
 esac

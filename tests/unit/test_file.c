@@ -159,6 +159,24 @@ Test(file, an_open_file_without_a_name_is_written)
     close(fd);
 }
 
+static int write_beside_streams(void *context, FILE *out)
+{
+    return fileno(out) > STDERR_FILENO ? write_text(context, out) : -EBADF;
+}
+
+Test(file, a_stream_that_is_closed_is_no_file_of_ours)
+{
+    int input = dup(STDIN_FILENO);
+    cr_assert_eq(mkfifo("pipe", 0600), 0);
+    int reader = open("pipe", O_RDWR | O_CLOEXEC);
+    close(STDIN_FILENO);
+    cr_expect_eq(gmt_file_write("a", write_beside_streams, "text"), 0);
+    cr_expect_eq(gmt_file_write("pipe", write_beside_streams, "text"), 0);
+    dup2(input, STDIN_FILENO);
+    close(input);
+    close(reader);
+}
+
 Test(file, directories_and_databases_are_refused)
 {
     static const char database[] = "SQLite format 3";
