@@ -42,18 +42,29 @@ static bool look_at(const char *path, const struct gmt_plan *plan)
     return proven != 0;
 }
 
-/* Why the file is no plan for this program; NULL: it is one. */
+/* Is it a file that the plan names, with another content? What is started may start the program only: then the library decides. */
+static bool is_changed(const char *program, const struct gmt_plan *plan)
+{
+    char hash[33], file[PATH_MAX];
+    bool is_named = false;
+    gmt_program_find(program, file);
+    char *whole = realpath(file, NULL);
+    for (unsigned i = 0; i < plan->program_count && whole != NULL; i++) {
+        is_named = is_named || strcmp(plan->programs[i].path, whole) == 0;
+    }
+    free(whole);
+    gmt_plan_hash_file(file, hash);
+    return is_named && !gmt_plan_is_for(plan, hash);
+}
+
+/* Why the file is no plan for this program; NULL: it may be one. */
 static const char *read_plan(const char *path, const char *program, struct gmt_plan *plan,
                              char *why, size_t bytes)
 {
-    char hash[33], file[PATH_MAX];
     const char *wrong = gmt_plan_read(path, plan, why, bytes);
-    gmt_program_find(program, file);
-    gmt_plan_hash_file(file, hash);
-    bool is_another = file[0] != '\0' && strcmp(hash, plan->hash) != 0;
-    return wrong != NULL ? wrong
-           : is_another  ? "it is for another program, or another build of it"
-                         : NULL;
+    return wrong != NULL               ? wrong
+           : is_changed(program, plan) ? "it is for another build of this program"
+                                       : NULL;
 }
 
 /* The variables that the library looks at. The program may change its folder before it does. */

@@ -13,6 +13,7 @@
 
 #include "launcher/launcher.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/store/db/names.h"
 
 #define COVERAGE 0.95       /* of the interval of a gain: needs 6 pairs of runs */
 #define NARROW 0.01         /* of the run: half the width of an interval that is narrow enough */
@@ -315,21 +316,48 @@ static size_t make_sets(const struct gmt_try_options *options,
     return count;
 }
 
+/* Words as a shell takes them; malloc'ed, NULL: no memory. */
+static char *quote(char *const words[])
+{
+    char *joined = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&joined, &bytes);
+    for (size_t i = 0; out != NULL && words[i] != NULL; i++) {
+        (void)fprintf(out, "%s%s", i != 0 ? "\x1f" : "", words[i]);
+    }
+    char *line = out != NULL && fclose(out) == 0 ? gmt_name_shell_quote(joined, bytes, '\x1f')
+                                                 : NULL;
+    free(joined);
+    return line;
+}
+
+static char *quote_one(const char *word)
+{
+    return quote((char *const[]){(char *)word, NULL});
+}
+
 /* What to do next, as commands. */
 static void say_next(const struct gmt_try_report *report)
 {
     const struct gmt_try_options *options = report->options;
+    char *plan = quote_one(options->output), *program = quote(options->program);
+    char *results = options->results != NULL ? quote_one(options->results) : NULL;
+    char *trace = quote_one(options->trace != NULL ? options->trace : "trace.db");
     for (size_t i = 0; i < report->count; i++) {
-        if (report->outcomes[i].state == GMT_FIX_PROVEN) {
-            gmt_say(stderr, "gmtrace: to keep what is proven: gmtrace apply %s %s\n",
-                    options->output, options->program[0]);
+        if (report->outcomes[i].state == GMT_FIX_PROVEN && plan != NULL && program != NULL) {
+            gmt_say(stderr, "gmtrace: to keep what is proven: gmtrace apply %s %s\n", plan,
+                    program);
             break;
         }
     }
-    if (options->results != NULL) {
+    if (results != NULL && trace != NULL) {
         gmt_say(stderr, "gmtrace: beside the findings of a trace: gmanalyze --tried %s %s\n",
-                options->results, options->trace != NULL ? options->trace : "trace.db");
+                results, trace);
     }
+    free(plan);
+    free(program);
+    free(results);
+    free(trace);
 }
 
 static bool was_written(int error, const char *path)

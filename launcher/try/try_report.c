@@ -129,14 +129,60 @@ void gmt_try_print(const struct gmt_try_report *report)
 
 struct plan_file {
     const struct gmt_try_report *report;
-    const char *hash, *program;
+    struct gmt_plan plan; /* its programs */
 };
+
+/* 0 or negative errno. */
+static int add_program(const char *path, struct gmt_plan *plan)
+{
+    char hash[33];
+    for (unsigned i = 0; i < plan->program_count; i++) {
+        if (strcmp(plan->programs[i].path, path) == 0) {
+            return 0;
+        }
+    }
+    gmt_plan_hash_file(path, hash);
+    if (hash[0] == '\0' || strchr(path, '\n') != NULL) {
+        gmt_say(stderr, "gmtrace: '%s', which made CUDA calls, cannot be read from here\n", path);
+        return -ENOENT;
+    }
+    if (gmt_plan_is_for(plan, hash)) {
+        return 0;
+    }
+    if (plan->program_count == GMT_PLAN_PROGRAMS) {
+        gmt_say(stderr, "gmtrace: more than %d programs made CUDA calls; try them one by one\n",
+                GMT_PLAN_PROGRAMS);
+        return -E2BIG;
+    }
+    struct gmt_plan_program *program = &plan->programs[plan->program_count++];
+    (void)snprintf(program->path, sizeof(program->path), "%s", path);
+    (void)snprintf(program->hash, sizeof(program->hash), "%s", hash);
+    return 0;
+}
+
+/* A plan is for those that make CUDA calls: what was started may be a script, or another program that starts them. */
+static int add_programs(const struct gmt_try_reference *reference, struct gmt_plan *plan)
+{
+    int error = reference->program_count != 0 ? 0 : -ENOENT;
+    for (size_t i = 0; i < reference->program_count && error == 0; i++) {
+        error = add_program(reference->programs[i].exe, plan);
+    }
+    for (unsigned i = 0; i < plan->program_count && plan->program_count > 1 && error == 0; i++) {
+        gmt_say(stderr, "gmtrace: the plan is for program %u of %u that made CUDA calls: %s\n",
+                i + 1, plan->program_count, plan->programs[i].path);
+    }
+    return error;
+}
 
 static int write_plan(void *context, FILE *file)
 {
-    const struct plan_file *plan = context;
-    const struct gmt_try_report *report = plan->report;
-    (void)fprintf(file, "%s\nprogram %s %s\n", GMT_PLAN_FIRST_LINE, plan->hash, plan->program);
+    const struct plan_file *to = context;
+    const struct gmt_try_report *report = to->report;
+    (void)fprintf(file, "%s\n", GMT_PLAN_FIRST_LINE);
+    for (unsigned i = 0; i < to->plan.program_count; i++) {
+        (void)fprintf(file, "program %s %s\n", to->plan.programs[i].hash,
+                      to->plan.programs[i].path);
+    }
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
         bool is_best = i == 0 || outcome[-1].fix != outcome->fix;
@@ -156,14 +202,8 @@ static int write_plan(void *context, FILE *file)
 
 int gmt_try_write_plan(const struct gmt_try_report *report)
 {
-    char path[PATH_MAX], hash[33];
-    gmt_program_find(report->options->program[0], path);
-    gmt_plan_hash_file(path, hash);
-    char *whole = realpath(path, NULL);
-    struct plan_file plan = {report, hash, whole};
-    int error = hash[0] == '\0' || whole == NULL || strchr(whole, '\n') != NULL
-                    ? -ENOENT
-                    : gmt_file_write(report->options->output, write_plan, &plan);
-    free(whole);
-    return error;
+    static struct plan_file to;
+    to = (struct plan_file){.report = report};
+    int error = add_programs(report->reference, &to.plan);
+    return error != 0 ? error : gmt_file_write(report->options->output, write_plan, &to);
 }

@@ -79,9 +79,9 @@ static const char *reason_against(const char *path, bool is_try, char *why, size
     if (!is_try) {
         gmt_plan_hash_file("/proc/self/exe", hash);
     }
-    if (!is_try && strcmp(hash, gmt_apply_plan.hash) != 0) {
+    if (!is_try && !gmt_plan_is_for(&gmt_apply_plan, hash)) {
         (void)snprintf(why, bytes, "it is for another program, %.200s, or another build of it",
-                       gmt_apply_plan.program);
+                       gmt_apply_plan.programs[0].path);
         return why;
     }
     if (!gmt_apply_load_driver()) {

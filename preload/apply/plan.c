@@ -31,7 +31,7 @@ enum { STATES = sizeof(gmt_fix_states) / sizeof(gmt_fix_states[0]) };
 
 void gmt_plan_clear(struct gmt_plan *plan)
 {
-    *plan = (struct gmt_plan){0};
+    memset(plan, 0, sizeof(*plan));
     for (unsigned i = 0; i < GMT_FIX_PARAMETERS; i++) {
         plan->values[i] = gmt_fix_parameters[i].standard;
     }
@@ -89,13 +89,24 @@ static bool parse_fix(char *rest, struct gmt_plan *plan)
 
 static bool parse_program(const char *rest, struct gmt_plan *plan)
 {
-    if (strspn(rest, "0123456789abcdef") != 32 || rest[32] != ' ' || rest[33] == '\0' ||
-        strlen(rest + 33) >= sizeof(plan->program)) {
+    if (plan->program_count == GMT_PLAN_PROGRAMS || strspn(rest, "0123456789abcdef") != 32 ||
+        rest[32] != ' ' || rest[33] == '\0' ||
+        strlen(rest + 33) >= sizeof(plan->programs[0].path)) {
         return false;
     }
-    (void)snprintf(plan->hash, sizeof(plan->hash), "%.32s", rest);
-    (void)snprintf(plan->program, sizeof(plan->program), "%s", rest + 33);
+    struct gmt_plan_program *program = &plan->programs[plan->program_count++];
+    (void)snprintf(program->hash, sizeof(program->hash), "%.32s", rest);
+    (void)snprintf(program->path, sizeof(program->path), "%s", rest + 33);
     return true;
+}
+
+bool gmt_plan_is_for(const struct gmt_plan *plan, const char *hash)
+{
+    bool is = false;
+    for (unsigned i = 0; i < plan->program_count; i++) {
+        is = is || strcmp(plan->programs[i].hash, hash) == 0;
+    }
+    return is;
 }
 
 unsigned gmt_plan_parse(char *text, struct gmt_plan *plan)
@@ -116,7 +127,7 @@ unsigned gmt_plan_parse(char *text, struct gmt_plan *plan)
             return number;
         }
     }
-    return plan->hash[0] != '\0' ? 0 : number;
+    return plan->program_count != 0 ? 0 : number;
 }
 
 const char *gmt_plan_read(const char *path, struct gmt_plan *plan, char *why, size_t bytes)

@@ -4,7 +4,8 @@
  * it. Lines of words:
  *
  *   gmtrace-apply 1
- *   program HASH PATH                    the file of the program that it was proven on, and its content
+ *   program HASH PATH                    the file of a program that it was proven on, and its content; several, where several
+ *                                        made CUDA calls
  *   fix NAME STATE [PARAMETER=NUMBER ...]
  *
  * STATE is proven, tried (some results could not be compared), differs (results differed), no-gain or trying (within
@@ -60,9 +61,16 @@ enum gmt_fix_state {
 };
 extern const char *const gmt_fix_states[]; /* their words, by state */
 
+enum { GMT_PLAN_PROGRAMS = 4 };
+
+struct gmt_plan_program {
+    char path[PATH_MAX];
+    char hash[33]; /* of its content, 32 digits */
+};
+
 struct gmt_plan {
-    char program[PATH_MAX];
-    char hash[33]; /* of its content, 32 digits, or "" */
+    struct gmt_plan_program programs[GMT_PLAN_PROGRAMS];
+    unsigned program_count;
     enum gmt_fix_state states[GMT_FIX_COUNT];
     int64_t values[GMT_FIX_PARAMETERS];
 };
@@ -73,6 +81,8 @@ void gmt_plan_clear(struct gmt_plan *plan);
 unsigned gmt_plan_parse(char *text, struct gmt_plan *plan);
 /* Reads the file. NULL, or why not, in `why` or constant. */
 const char *gmt_plan_read(const char *path, struct gmt_plan *plan, char *why, size_t bytes);
+/* Was it proven on a file of that content? */
+bool gmt_plan_is_for(const struct gmt_plan *plan, const char *hash);
 /* The fix of that name; GMT_FIX_COUNT: there is none. */
 enum gmt_fix gmt_fix_named(const char *name);
 

@@ -241,6 +241,23 @@ equal "lines on standard error" 1 "$(wc -l <proven.err)"
 said proven 'gmtrace: applies pageable-staging to this program'
 [ ! -e trace.db ] || fail "a trace was written"
 
+# A plan is for the programs that make CUDA calls, whatever starts them.
+run wrapped "$gmtrace" --device sim try -o wrapped.plan pageable-staging env X=1 "$client" copies 3
+equal "the program of a plan" "$client" "$(sed -nE 's/^program [0-9a-f]+ //p' wrapped.plan)"
+sed -i 's/ tried$/ proven/' wrapped.plan
+run wrapped_applied "$gmtrace" --device sim apply wrapped.plan env X=1 "$client" copies 3
+equal "a program that is started by another: exit status" 3 "$(cat wrapped_applied.status)"
+said wrapped_applied 'gmtrace: applies pageable-staging to this program'
+cp "$client" second
+printf x >>second
+printf '#!/bin/sh\n%s copies 0 && ./second copies 3\n' "$client" >both.sh
+chmod +x both.sh
+run two "$gmtrace" --device sim try -o two.plan pageable-staging ./both.sh
+said two "the plan is for program 2 of 2 that made CUDA calls: $work/second"
+sed -i 's/ tried$/ proven/' two.plan
+run two_applied "$gmtrace" --device sim apply two.plan ./both.sh
+equal "two programs get the fix" 2 "$(grep -c '^gmtrace: applies pageable-staging' two_applied.err)"
+
 # The library alone does the same.
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/proven.plan run alone "$client" copies 3
 same "standard output" bare.out alone.out
@@ -253,7 +270,12 @@ said alone_tried 'has no proven fix; the program runs as it is'
 cp "$client" other
 printf x >>other
 run other "$gmtrace" --device sim apply proven.plan ./other copies 3
-equal "another program: exit status" 125 "$(cat other.status)"
+equal "another program: exit status" 3 "$(cat other.status)"
+said other 'it is for another program'
+sed "s|^program \([0-9a-f]*\) .*|program \1 $work/other|" proven.plan >rebuilt.plan
+run rebuilt "$gmtrace" --device sim apply rebuilt.plan ./other copies 3
+equal "another build: exit status" 125 "$(cat rebuilt.status)"
+said rebuilt 'it is for another build of this program'
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/proven.plan run alone_other ./other copies 3
 same "standard output" bare.out alone_other.out
 said alone_other 'it is for another program'

@@ -124,12 +124,30 @@ Test(plan, says_states_and_parameters)
                        "# a comment\n\nfix pageable-staging proven pieces=3\nfix carve-out tried\n",
                        &plan),
                  0);
-    cr_assert_str_eq(plan.program, "/a path/app");
+    cr_assert_str_eq(plan.programs[0].path, "/a path/app");
+    cr_assert(gmt_plan_is_for(&plan, "0123456789abcdef0123456789abcdef"));
+    cr_assert(!gmt_plan_is_for(&plan, "0123456789abcdef0123456789abcde0"));
     cr_assert_eq(plan.states[GMT_FIX_PAGEABLE_STAGING], GMT_FIX_PROVEN);
     cr_assert_eq(plan.states[GMT_FIX_CARVE_OUT], GMT_FIX_TRIED);
     cr_assert_eq(plan.states[GMT_FIX_WAIT_POLICY], GMT_FIX_ABSENT);
     cr_assert_eq(plan.values[GMT_FIX_PAGEABLE_STAGING_pieces], 3);
     cr_assert_eq(plan.values[GMT_FIX_PAGEABLE_STAGING_threads], 4);
+}
+
+#define PROGRAM(digit) "program " digit "123456789abcdef0123456789abcdef /app" digit "\n"
+
+Test(plan, is_for_several_programs)
+{
+    struct gmt_plan plan;
+    cr_assert_eq(
+        parse("gmtrace-apply 1\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3"), &plan), 0);
+    cr_assert_eq(plan.program_count, 4);
+    cr_assert(gmt_plan_is_for(&plan, "3123456789abcdef0123456789abcdef"));
+    cr_assert(!gmt_plan_is_for(&plan, "4123456789abcdef0123456789abcdef"));
+    cr_assert_eq(parse("gmtrace-apply 1\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3")
+                           PROGRAM("4"),
+                       &plan),
+                 6);
 }
 
 Test(plan, names_the_line_that_is_not_understood)
