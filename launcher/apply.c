@@ -11,7 +11,7 @@
 #include "preload/apply/note.h"
 #include "preload/apply/plan.h"
 
-static const char usage[] = "Usage: gmtrace apply FILE [--] PROGRAM [ARGUMENT...]\n";
+static const char usage[] = "Usage: gmtrace apply FILE [--] PROGRAM [ARGUMENT...]";
 
 /* Why a fix of the plan is not applied; NULL: it is. */
 static const char *reason_against(enum gmt_fix_state state)
@@ -88,24 +88,49 @@ bool gmt_launcher_can_apply(const char *program)
     return !traits.is_static && !traits.is_musl;
 }
 
+/* The place of the program; 0: there is none, and `status` says how that ends. */
+static size_t place_of_program(char *const argv[], int *status)
+{
+    size_t words = 0, at = 1;
+    *status = GMT_EXIT_FAILED;
+    for (; argv[at] != NULL && words < 2; at++) {
+        if (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0) {
+            gmt_say(stdout, "%s\n", usage);
+            gmt_say(stdout,
+                    "Runs PROGRAM with the fixes that gmtrace try has proven on it and wrote to "
+                    "FILE, and records nothing. GMTRACE_APPLY=FILE with libgmtrace.so "
+                    "preloaded does the same.\n");
+            *status = 0;
+            return 0;
+        }
+        if (words == 1 && strcmp(argv[at], "--") == 0) {
+            at++;
+            break;
+        }
+        if (argv[at][0] == '-') {
+            gmt_say(stderr, "gmtrace: apply: '%s' is no option of it\n", argv[at]);
+            gmt_say(stderr, "%s\n", usage);
+            return 0;
+        }
+        if (++words == 2) {
+            return at;
+        }
+    }
+    if (argv[at] == NULL) {
+        gmt_say(stderr, "gmtrace: apply: name a plan and the program to run\n");
+        gmt_say(stderr, "%s\n", usage);
+    }
+    return argv[at] != NULL ? at : 0;
+}
+
 int gmt_launcher_apply(char *const argv[])
 {
     struct gmt_plan plan;
     char why[128];
-    int status = 0;
-    if (argv[1] != NULL && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)) {
-        gmt_say(stdout, "%s", usage);
-        gmt_say(stdout,
-                "Runs PROGRAM with the fixes that gmtrace try has proven on it and wrote to "
-                "FILE, and records nothing. GMTRACE_APPLY=FILE with libgmtrace.so "
-                "preloaded does the same.\n");
-        return 0;
-    }
-    size_t at = argv[1] != NULL ? 2 : 1;
-    at += argv[at] != NULL && strcmp(argv[at], "--") == 0;
-    if (argv[at] == NULL) {
-        gmt_say(stderr, "gmtrace: apply: name a plan and the program to run\n%s", usage);
-        return GMT_EXIT_FAILED;
+    int status;
+    size_t at = place_of_program(argv, &status);
+    if (at == 0) {
+        return status;
     }
     const char *wrong = read_plan(argv[1], argv[at], &plan, why, sizeof(why));
     if (wrong != NULL) {

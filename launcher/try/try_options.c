@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of `gmtrace try`. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include "launcher/launcher.h"
+#include "launcher/program.h"
 #include "launcher/try/try.h"
+#include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
 
 #define STANDARD_FOR_S 60.0
 
 static const char usage[] =
-    "Usage: gmtrace [--device sim] try [OPTION...] [RULE|FIX...] [--] PROGRAM [ARGUMENT...]\n";
+    "Usage: gmtrace [--device sim] try [OPTION...] [RULE|FIX...] [--] PROGRAM [ARGUMENT...]";
 
 static void print_help(void)
 {
-    gmt_say(stdout, "%s", usage);
+    gmt_say(stdout, "%s\n", usage);
     gmt_say(stdout, "Runs PROGRAM with and without fixes that need no change of it, in turns, and "
                     "prints what each gains, what it was applied to, and whether all that comes "
                     "back to the host is equal.\n");
@@ -68,22 +72,44 @@ static const char *value_of(const char *name, char *const argv[], size_t *at)
                : NULL;
 }
 
-static bool is_rule(const char *word)
+/* In capitals, as fixes have it. False: the word is none. */
+static bool read_rule(const char *word, char rule[static 6])
 {
-    return strlen(word) == 5 && strncmp(word, "GM", 2) == 0 && strspn(word + 2, "0123456789") == 3;
+    bool is = strlen(word) == 5 && strncasecmp(word, "GM", 2) == 0 &&
+              strspn(word + 2, "0123456789") == 3;
+    (void)snprintf(rule, 6, "GM%.3s", is ? word + 2 : "");
+    return is;
 }
 
 /* Chooses the fixes of that name, or of that rule. False: the word is neither. */
 static bool choose(const char *word, struct gmt_try_options *options)
 {
-    bool any = false;
+    char rule[6];
+    bool any = false, is_rule = read_rule(word, rule);
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
         bool is_meant = strcmp(word, gmt_fixes[i].name) == 0 ||
-                        (is_rule(word) && strstr(gmt_fixes[i].rules, word) != NULL);
+                        (is_rule && strstr(gmt_fixes[i].rules, rule) != NULL);
         options->wanted[i] = options->wanted[i] || is_meant;
         any = any || is_meant;
     }
     return any;
+}
+
+/* A mistyped fix is taken for the program. True: it is said. */
+static bool is_mistyped(const char *word)
+{
+    char path[PATH_MAX];
+    const char *names[GMT_FIX_COUNT];
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        names[i] = gmt_fixes[i].name;
+    }
+    gmt_program_find(word, path);
+    const char *meant = path[0] == '\0' ? gmt_nearest(word, names, GMT_FIX_COUNT) : NULL;
+    if (meant != NULL) {
+        gmt_say(stderr, "gmtrace: try: there is no fix and no program '%s'; did you mean: %s\n",
+                word, meant);
+    }
+    return meant != NULL;
 }
 
 /* 1: an option, 0: none, -1: a wrong one, which is said. */
@@ -129,7 +155,8 @@ static int parse_option(char *const argv[], size_t *at, struct gmt_try_options *
         options->output = value;
         return 1;
     }
-    gmt_say(stderr, "gmtrace: try: '%s' is no option of it, or has no value\n%s", word, usage);
+    gmt_say(stderr, "gmtrace: try: '%s' is no option of it, or has no value\n", word);
+    gmt_say(stderr, "%s\n", usage);
     return -1;
 }
 
@@ -153,6 +180,7 @@ static void place_results(struct gmt_try_options *options)
 int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *status)
 {
     bool any = false, ended = false;
+    char rule[6];
     size_t at = 1;
     *status = GMT_EXIT_FAILED;
     *options = (struct gmt_try_options){.for_s = STANDARD_FOR_S, .output = "try.plan"};
@@ -173,9 +201,9 @@ int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *stat
         }
         if (is_option == 0 && choose(argv[at], options)) {
             any = true;
-        } else if (is_option == 0 && is_rule(argv[at])) {
+        } else if (is_option == 0 && read_rule(argv[at], rule)) {
             gmt_say(stderr, "gmtrace: no fix for %s can be tried (gmtrace try --help lists them)\n",
-                    argv[at]);
+                    rule);
             return -1;
         } else if (is_option == 0) {
             break;
@@ -187,7 +215,12 @@ int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *stat
         options->wanted[i] = true;
     }
     if (argv[at] == NULL) {
-        gmt_say(stderr, "gmtrace: try: name the program to run\n%s", usage);
+        gmt_say(stderr, "gmtrace: try: name the program to run\n");
+        gmt_say(stderr, "%s\n", usage);
+        return -1;
+    }
+    if (!ended && is_mistyped(argv[at])) {
+        *status = GMT_EXIT_NOT_FOUND;
         return -1;
     }
     return 0;

@@ -120,6 +120,31 @@ equal "no fix: exit status" 125 "$(cat no_fix.status)"
 said no_fix 'no fix for GM301 can be tried'
 equal "no fix: output" "" "$(cat no_fix.out)"
 
+# A rule in any case; a word that is mistyped is no program.
+fix=
+tries by_small_rule 3 copies gm103
+fix=pageable-staging
+equal "by rule" 1 "$(grep -c '^fix' by_small_rule.plan)"
+run mistyped "$gmtrace" try pageable-staging carve-outt "$client" copies 3
+equal "a mistyped fix: exit status" 127 "$(cat mistyped.status)"
+equal "a mistyped fix" "gmtrace: try: there is no fix and no program 'carve-outt'; did you mean: carve-out" "$(cat mistyped.err)"
+run no_fix_of_rule "$gmtrace" try gm301 "$client" copies 3
+said no_fix_of_rule 'no fix for GM301 can be tried'
+# How a command is used stands in a line of its own.
+for words in 'try' 'try --wrong x' 'try --turns' 'apply' 'apply x.plan' 'apply --wrong x.plan' 'apply x.plan --wrong'; do
+    # shellcheck disable=SC2086 # words
+    run usage "$gmtrace" $words
+    equal "gmtrace $words: exit status" 125 "$(cat usage.status)"
+    equal "gmtrace $words: lines" "2 gmtrace: Usage:" "$(wc -l <usage.err) $(cut -d ' ' -f 1 usage.err | xargs)"
+done
+for words in 'try --help' 'apply -h' 'apply x.plan --help'; do
+    # shellcheck disable=SC2086 # words
+    run usage "$gmtrace" $words
+    equal "gmtrace $words: exit status" 0 "$(cat usage.status)"
+    equal "gmtrace $words" "Usage: gmtrace" "$(head -n 1 usage.out | grep -o '^Usage: gmtrace')"
+    equal "gmtrace $words: the last line ends" "" "$(tail -c 1 usage.out)"
+done
+
 if [ -x "$CLIENTS/plainclient_static" ]; then
     run static "$gmtrace" try "$CLIENTS/plainclient_static"
     equal "a static program: exit status" 125 "$(cat static.status)"
@@ -208,6 +233,11 @@ report = json.load(open(sys.argv[1], encoding="utf-8"))
 points = 100 * (tried["predicted"]["best_s"] - tried["gain"]["median_s"]) / report["untouched_s"]
 assert abs(tried["points"] - points) < 1e-6, (tried, points)
 EOF
+
+# Commands that are suggested can be typed.
+mkdir 'a folder'
+run spaces "$gmtrace" --device sim try -o 'a folder/a.plan' pageable-staging "$client" copies 3
+said spaces "gmanalyze --tried 'a folder/a.json' trace.db"
 
 # Under another name, and where it cannot be: beside a plan that is no file none is written.
 tries elsewhere 3 copies --results other.json
