@@ -271,8 +271,7 @@ static void make_set(const struct gmt_try_options *options, enum gmt_fix fix,
     outcome->set.fixes[fix] = true;
     outcome->coverage = coverage_of(options, fix);
     (void)snprintf(outcome->name, sizeof(outcome->name), "%s", gmt_fixes[fix].name);
-    outcome->has_prediction = options->trace != NULL &&
-                              gmt_try_predict(options->trace, fix, outcome);
+    outcome->has_prediction = gmt_try_predict(fix, outcome);
 }
 
 /* The same with each other value of a parameter. Returns how many. */
@@ -411,7 +410,8 @@ int gmt_launcher_try(char *const argv[])
     if (gmt_try_parse(argv, &options, &status) != 0) {
         return status;
     }
-    if (!gmt_launcher_can_apply(options.program[0])) {
+    if (!gmt_launcher_can_apply(options.program[0]) ||
+        (options.trace != NULL && !gmt_try_read_trace(options.trace))) {
         return GMT_EXIT_FAILED;
     }
     struct gmt_try_report report = {.options = &options,
@@ -420,6 +420,7 @@ int gmt_launcher_try(char *const argv[])
                                     .stopped = "",
                                     .began_ns = realtime_ns()};
     report.count = make_sets(&options, outcomes);
+    gmt_try_forget_trace();
     double began_s = now_s();
     gmt_launcher_hold_signals(true);
     int failure = run_all(&report, &reference, began_s);

@@ -158,8 +158,11 @@ struct gmt_try_report {
 /* Of values of one fix the best comes first. One that differs makes all of them differ: no result depends on a setting. */
 void gmt_try_sort(struct gmt_try_outcome *outcomes, size_t count);
 
-/* What gmanalyze predicts of a trace for the fix. False: it does not. */
-bool gmt_try_predict(const char *trace, enum gmt_fix fix, struct gmt_try_outcome *outcome);
+/* Has the trace analyzed, once for all fixes. False: it cannot be, which is said. */
+bool gmt_try_read_trace(const char *trace);
+void gmt_try_forget_trace(void);
+/* What gmanalyze predicts of that trace for the fix. False: it does not, or there is no trace. */
+bool gmt_try_predict(enum gmt_fix fix, struct gmt_try_outcome *outcome);
 
 /* Why a fix is not applied to a call, in words. */
 const char *gmt_try_reason(enum gmt_refusal reason);

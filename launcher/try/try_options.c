@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of `gmtrace try`. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "launcher/launcher.h"
 #include "launcher/program.h"
 #include "launcher/try/try.h"
+#include "libtrace/base/file.h"
 #include "libtrace/base/nearest.h"
 #include "libtrace/base/printable.h"
 
@@ -177,6 +179,31 @@ static void place_results(struct gmt_try_options *options)
     }
 }
 
+/* False: it is said. The program is not to run first. */
+static bool can_write(const char *path)
+{
+    int error = gmt_file_check(path);
+    if (error == -EEXIST) {
+        gmt_say(stderr, "gmtrace: '%s' is a trace, and is not replaced; name another file\n", path);
+    } else if (error != 0) {
+        gmt_say(stderr, "gmtrace: cannot write '%s': %s\n", path, strerror(-error));
+    }
+    return error == 0;
+}
+
+static bool check_outputs(const struct gmt_try_options *options)
+{
+    if (!can_write(options->output) || (options->results != NULL && !can_write(options->results))) {
+        return false;
+    }
+    if (options->results != NULL && gmt_file_is_same(options->output, options->results)) {
+        gmt_say(stderr, "gmtrace: '%s' cannot be both: the plan (-o) and the report (--results)\n",
+                options->results);
+        return false;
+    }
+    return true;
+}
+
 int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *status)
 {
     bool any = false, ended = false;
@@ -223,5 +250,5 @@ int gmt_try_parse(char *const argv[], struct gmt_try_options *options, int *stat
         *status = GMT_EXIT_NOT_FOUND;
         return -1;
     }
-    return 0;
+    return check_outputs(options) ? 0 : -1;
 }

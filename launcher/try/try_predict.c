@@ -13,6 +13,7 @@
 
 #include "launcher/launcher.h"
 #include "launcher/try/try.h"
+#include "libtrace/base/printable.h"
 
 /* What gmanalyze prints of the trace as JSON; NULL: nothing. */
 static json_t *ask(const char *trace)
@@ -96,12 +97,31 @@ static bool add_savings(const json_t *list, enum gmt_fix fix, struct gmt_try_out
     return any;
 }
 
-bool gmt_try_predict(const char *trace, enum gmt_fix fix, struct gmt_try_outcome *outcome)
+static json_t *analysis; /* of the trace */
+
+bool gmt_try_read_trace(const char *trace)
 {
-    json_t *report = ask(trace);
-    bool found = add_savings(json_object_get(report, "findings"), fix, outcome);
-    bool notes = add_savings(json_object_get(report, "notes"), fix, outcome);
-    json_decref(report);
+    analysis = ask(trace);
+    if (!json_is_array(json_object_get(analysis, "findings"))) {
+        gmt_say(stderr,
+                "gmtrace: gmanalyze cannot analyze '%s': there is nothing to compare with\n",
+                trace);
+        gmt_try_forget_trace();
+        return false;
+    }
+    return true;
+}
+
+void gmt_try_forget_trace(void)
+{
+    json_decref(analysis);
+    analysis = NULL;
+}
+
+bool gmt_try_predict(enum gmt_fix fix, struct gmt_try_outcome *outcome)
+{
+    bool found = add_savings(json_object_get(analysis, "findings"), fix, outcome);
+    bool notes = add_savings(json_object_get(analysis, "notes"), fix, outcome);
     return found || notes;
 }
 

@@ -85,6 +85,49 @@ int gmt_file_place(const char *path, char place[static PATH_MAX], bool *is_direc
     return 0;
 }
 
+static void take_folder(const char *path, char folder[static PATH_MAX])
+{
+    const char *slash = strrchr(path, '/');
+    (void)snprintf(folder, PATH_MAX, "%.*s", slash != NULL ? (int)(slash - path) + 1 : 1,
+                   slash != NULL ? path : ".");
+}
+
+int gmt_file_check(const char *path)
+{
+    char place[PATH_MAX], folder[PATH_MAX];
+    bool is_direct;
+    int rc = gmt_file_place(path, place, &is_direct);
+    if (rc != 0) {
+        return rc;
+    }
+    if (is_direct) {
+        return access(place, W_OK) == 0 ? 0 : -errno;
+    }
+    take_folder(place, folder);
+    return is_database(place) ? -EEXIST : access(folder, W_OK | X_OK) != 0 ? -errno : 0;
+}
+
+bool gmt_file_is_same(const char *path, const char *other)
+{
+    char places[2][PATH_MAX], folder[PATH_MAX];
+    bool is_direct[2];
+    struct stat folders[2];
+    if (gmt_file_place(path, places[0], &is_direct[0]) != 0 ||
+        gmt_file_place(other, places[1], &is_direct[1]) != 0 || is_direct[0] || is_direct[1]) {
+        return false;
+    }
+    for (int i = 0; i < 2; i++) {
+        take_folder(places[i], folder);
+        if (stat(folder, &folders[i]) != 0) {
+            return false;
+        }
+    }
+    const char *slashes[] = {strrchr(places[0], '/'), strrchr(places[1], '/')};
+    return folders[0].st_dev == folders[1].st_dev && folders[0].st_ino == folders[1].st_ino &&
+           strcmp(slashes[0] != NULL ? slashes[0] + 1 : places[0],
+                  slashes[1] != NULL ? slashes[1] + 1 : places[1]) == 0;
+}
+
 /* Where standard error is closed, messages would be written into the file that has its number. */
 static int above_streams(int fd)
 {

@@ -14,6 +14,11 @@
  */
 int gmt_file_place(const char *path, char place[static PATH_MAX], bool *is_direct);
 
+/* Could gmt_file_write write it, by what is known before? 0 or what it would return. Nothing is made or opened for writing. */
+int gmt_file_check(const char *path);
+/* Would both be written into the same file? What can only be written directly is none. */
+bool gmt_file_is_same(const char *path, const char *other);
+
 /*
  * Lets `write` fill a temporary file beside path (a link: beside its target) and renames it: path is whole or untouched. A device or a
  * pipe is written itself; what was written before an error is in it. 0 or

@@ -249,6 +249,21 @@ equal "a plan that is kept nowhere: exit status" 3 "$(cat no_plan.status)"
 run no_folder "$gmtrace" --device sim try -o no_folder.plan --results none/x.json GM102 "$client" copies 3
 equal "results that cannot be written: exit status" 125 "$(cat no_folder.status)"
 said no_folder "cannot write 'none/x.json': No such file or directory"
+equal "and nothing was run" "" "$(cat no_folder.out)"
+# What is asked for is looked at before the first run.
+refused() {
+    local name=$1 text=$2
+    shift 2
+    run "$name" "$gmtrace" --device sim try "$@" "$client" copies 3
+    equal "$name: exit status" 125 "$(cat "$name.status")"
+    equal "$name: nothing was run" "" "$(cat "$name.out")"
+    said "$name" "$text"
+}
+refused no_plan_folder "cannot write 'none/x.plan': No such file or directory" -o none/x.plan GM102
+refused plan_of_trace "'traced.db' is a trace, and is not replaced" -o traced.db GM102
+refused one_file "'same' cannot be both" -o ./same --results same GM102
+refused no_trace "gmanalyze cannot analyze 'none.db'" --trace none.db
+equal "messages of a trace that is not there" 2 "$(wc -l <no_trace.err)"
 
 # ---- apply ----
 # applies NAME STATUS PLAN [ARGUMENT...]: the client's

@@ -159,6 +159,28 @@ Test(file, an_open_file_without_a_name_is_written)
     close(fd);
 }
 
+Test(file, what_cannot_be_written_is_known_before)
+{
+    cr_assert_eq(mkdir("there", 0777), 0);
+    cr_assert_eq(put("there/a", "one"), 0);
+    cr_assert_eq(symlink("there/b", "link"), 0);
+    cr_assert_eq(mkfifo("pipe", 0600), 0);
+    cr_assert_eq(symlink("none/a", "nowhere"), 0);
+    cr_expect_eq(gmt_file_check("there/a"), 0);
+    cr_expect_eq(gmt_file_check("link"), 0);
+    cr_expect_eq(gmt_file_check("pipe"), 0);
+    cr_expect_eq(gmt_file_check("there"), -EISDIR);
+    cr_expect_eq(gmt_file_check("none/a"), -ENOENT);
+    cr_expect_eq(gmt_file_check("nowhere"), -ENOENT);
+    cr_expect_eq(gmt_file_check("there/a/b"), -ENOTDIR);
+    cr_expect(gmt_file_is_same("there/a", "./there/../there/a"));
+    cr_expect(gmt_file_is_same("there/b", "link"), "a file that is not there yet");
+    cr_expect(!gmt_file_is_same("there/a", "there/b"));
+    cr_expect(!gmt_file_is_same("there/a", "a"));
+    cr_expect(!gmt_file_is_same("pipe", "pipe"), "both may be written into it");
+    cr_expect_eq(count(), 4);
+}
+
 static int write_beside_streams(void *context, FILE *out)
 {
     return fileno(out) > STDERR_FILENO ? write_text(context, out) : -EBADF;
