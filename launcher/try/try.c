@@ -61,7 +61,10 @@ static int run_reference(const struct gmt_try_options *options, size_t sets,
         }
     }
     if (failure == 0 && runs[0].note->processes == 0) {
-        gmt_say(stderr, "gmtrace: '%s' made no CUDA call: there is nothing to try\n",
+        gmt_say(stderr,
+                "gmtrace: '%s' made no CUDA call: there is nothing to try. Or none was seen: there "
+                "is no driver (gmtrace doctor), or it ran as another user or with another "
+                "environment than gmtrace gave it (sudo, setpriv, env -i)\n",
                 options->program[0]);
         failure = GMT_EXIT_FAILED;
     }

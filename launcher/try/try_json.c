@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 #include "launcher/launcher.h"
 #include "launcher/try/try.h"
@@ -247,17 +248,32 @@ static json_t *json_of_programs(const struct gmt_try_reference *reference)
     return list;
 }
 
+/* What untouched runs ended with, as a shell has it; null: they differ. */
+static json_t *json_of_status(const struct gmt_try_reference *reference)
+{
+    return reference->status_agrees ? json_integer(gmt_launcher_exit_status(reference->status))
+                                    : json_null();
+}
+
+static json_t *json_of_signal(const struct gmt_try_reference *reference)
+{
+    return reference->status_agrees && WIFSIGNALED(reference->status)
+               ? json_integer(WTERMSIG(reference->status))
+               : json_null();
+}
+
 static json_t *json_of_report(const struct gmt_try_report *report)
 {
     json_t *outcomes = json_array();
     for (size_t i = 0; i < report->count; i++) {
         json_array_append_new(outcomes, json_of_outcome(report, &report->outcomes[i]));
     }
-    return json_pack("{s:s, s:i, s:s, s:I, s:b, s:o, s:i, s:s, s:o, s:o, s:o}", "format",
+    return json_pack("{s:s, s:i, s:s, s:I, s:b, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "format",
                      "gmtrace-try", "version", 1, "tool_version", GMT_VERSION, "began_ns",
                      (json_int_t)report->began_ns, "software", (int)report->options->on_software,
-                     "programs", json_of_programs(report->reference), "turns", (int)report->turns,
-                     "stopped", report->stopped, "untouched_s",
+                     "programs", json_of_programs(report->reference), "exit_status",
+                     json_of_status(report->reference), "signal", json_of_signal(report->reference),
+                     "turns", (int)report->turns, "stopped", report->stopped, "untouched_s",
                      report->turns != 0 ? json_real(report->untouched_s) : json_null(), "compared",
                      json_of_reference(report->reference), "tried", outcomes);
 }

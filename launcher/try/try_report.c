@@ -88,6 +88,11 @@ static void print_checked(const struct gmt_try_reference *reference)
                     .text,
                 gmt_words_of_bytes((int64_t)reference->unchecked_bytes).text);
     }
+    if (reference->status_agrees && WIFSIGNALED(reference->status)) {
+        gmt_say(stderr, "gmtrace: the program ends by signal %d\n", WTERMSIG(reference->status));
+    } else if (reference->status_agrees && reference->status != 0) {
+        gmt_say(stderr, "gmtrace: the program exits with %d\n", WEXITSTATUS(reference->status));
+    }
     if (!reference->output_agrees) {
         gmt_say(stderr, "gmtrace: unchecked: standard output, which untouched runs differ in\n");
     }

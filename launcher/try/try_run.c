@@ -69,14 +69,33 @@ struct streams {
     int before[3];
 };
 
+/* Each run reads a file from where it stood; what cannot be read again is empty. */
+static int open_input(int nothing)
+{
+    struct stat info;
+    off_t at = lseek(STDIN_FILENO, 0, SEEK_CUR);
+    int again = at >= 0 && fstat(STDIN_FILENO, &info) == 0 && S_ISREG(info.st_mode)
+                    ? open("/proc/self/fd/0", O_RDONLY | O_CLOEXEC)
+                    : -1;
+    if (again >= 0 && lseek(again, at, SEEK_SET) == at) {
+        return again;
+    }
+    if (again >= 0) {
+        close(again);
+    }
+    return fcntl(nothing, F_DUPFD_CLOEXEC, 3);
+}
+
 static struct streams put_streams(int output, bool speaks)
 {
     struct streams streams;
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int input = open_input(nothing);
     for (int i = 0; i < 3; i++) {
         streams.before[i] = fcntl(i, F_DUPFD_CLOEXEC, 3);
     }
-    (void)dup2(nothing, STDIN_FILENO);
+    (void)dup2(input, STDIN_FILENO);
+    close(input);
     (void)dup2(output, STDOUT_FILENO);
     if (!speaks) {
         (void)dup2(nothing, STDERR_FILENO);

@@ -82,8 +82,13 @@ equal "state" no-gain "$(state small)"
 said small 'not applied to 8 copies, 32.0 KiB: too small to gain'
 tries killed 137 killed
 said killed 'compared: 4 copies to the host'
+said killed 'gmtrace: the program ends by signal 9'
+equal "how it ended" "137 9" "$(jq -r '"\(.exit_status) \(.signal)"' killed.json)"
+said copies 'gmtrace: the program exits with 3'
+equal "how it ended" "3 null" "$(jq -r '"\(.exit_status) \(.signal)"' copies.json)"
 tries nothing 125 nothing
 said nothing 'made no CUDA call'
+said nothing 'it ran as another user'
 
 # Memory that is freed and allocated again.
 fix=block-cache

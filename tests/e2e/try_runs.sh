@@ -82,6 +82,14 @@ streams)
         equal "$closed: exit status" 3 "$status"
         equal "$closed: the fix was applied" "tried 8" "$(jq -r '.tried[0] | "\(.state) \(.fixes[0].calls)"' closed.json)"
     done
+    # Each run reads a file, from where it stood.
+    printf '%s\n' one two three >input
+    printf '#!/bin/sh\ncat\nexec "%s" small 3\n' "$client" >reads.sh
+    chmod +x reads.sh
+    { read -r first && "$gmtrace" --device sim try -o reads.plan GM102 ./reads.sh >reads.out 2>reads.err; } <input || [ $? = 3 ] || fail "$(cat reads.err)"
+    equal "what is left of the input" "one two three" "$first $(head -n 2 reads.out | xargs)"
+    # It is compared as output, so all runs have read the same.
+    said reads 'the exit status and standard output'
     ;;
 *) fail "no such case" ;;
 esac
