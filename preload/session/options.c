@@ -219,15 +219,28 @@ static void load_aggregate(void)
     }
 }
 
+/* Of the launcher, and of other commands. */
+static const char *const other_variables[] = {"GMTRACE_RUN", GMT_SECOND_RUN_VARIABLE,
+                                              "GMTRACE_APPLY", "GMTRACE_DUCKDB"};
+
+static bool is_other(const char *entry, size_t length)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof(other_variables) / sizeof(other_variables[0]); i++) {
+        is = is || (strlen(other_variables[i]) == length &&
+                    strncmp(other_variables[i], entry, length) == 0);
+    }
+    return is;
+}
+
 static void find_unknown_variables(void)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
-        if (strncmp(*entry, "GMTRACE_", 8) != 0 || strncmp(*entry, "GMTRACE_RUN=", 12) == 0 ||
-            strncmp(*entry, GMT_SECOND_RUN_VARIABLE "=", sizeof(GMT_SECOND_RUN_VARIABLE)) == 0) {
+        if (strncmp(*entry, "GMTRACE_", 8) != 0) {
             continue;
         }
-        bool known = false;
         size_t length = strcspn(*entry, "=");
+        bool known = is_other(*entry, length);
         for (size_t i = 0; i < ROWS && !known; i++) {
             known = strlen(rows[i].variable) == length &&
                     strncmp(rows[i].variable, *entry, length) == 0;

@@ -12,6 +12,11 @@ note=$(sql t.db "SELECT detail FROM capability WHERE name = 'options'")
 [[ $note == *GMTRACE_STACKS* ]] || fail "the bad value is not noted: '$note'"
 equal "notes" 1 "$(sql t.db "SELECT count(*) FROM capability WHERE name = 'options'")"
 
+# Those of other commands are none of its business.
+GMTRACE_DUCKDB=/none/libduckdb.so GMTRACE_APPLY='' traced others churn 5
+finished others.db
+equal "notes about variables of other commands" "" "$(sql others.db "SELECT detail FROM capability WHERE name = 'options'")"
+
 # Every option of the table reaches the trace's list of options.
 GMTRACE_COLLECT=light GMTRACE_STACKS=off traced light churn 5
 finished light.db
