@@ -13,6 +13,7 @@
 #include "launcher/launcher.h"
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/base/standard_output.h"
 #include "libtrace/record/option_limits.h"
 #include "libtrace/record/ring_limits.h"
 #include "libtrace/settings/dump_on.h"
@@ -275,7 +276,7 @@ static int help(char *const argv[])
     char *line[] = {argv[1], option, NULL};
     if (argv[1] == NULL) {
         argp_help(&argp, stdout, ARGP_HELP_STD_HELP & ~(unsigned)ARGP_HELP_EXIT_OK, name);
-        return fflush(stdout) == 0 ? 0 : GMT_EXIT_FAILED;
+        return 0;
     }
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {
@@ -293,6 +294,7 @@ int main(int argc, char *argv[])
 {
     char **program = NULL;
     argp_err_exit_status = GMT_EXIT_FAILED;
+    gmt_standard_output_watch("gmtrace", GMT_EXIT_FAILED);
     if (gmt_option_check("gmtrace", options, true, argc, argv)) {
         return GMT_EXIT_FAILED;
     }

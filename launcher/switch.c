@@ -278,5 +278,5 @@ int gmt_launcher_status(char *const argv[])
     } else if (gmt_recorded_find_named(argv[1], &recorded) == 0) {
         print_status(&recorded, &count);
     }
-    return count != 0 && fflush(stdout) == 0 ? 0 : GMT_EXIT_FAILED;
+    return count != 0 ? 0 : GMT_EXIT_FAILED;
 }

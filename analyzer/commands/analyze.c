@@ -112,12 +112,10 @@ static int write_outputs(const struct gmt_analyze_options *options, const struct
         complain(output->path, gmt_command_reason(result));
         rc = result;
     }
-    errno = 0;
     int result = gmt_writer_write(options->writer, report, &style, stdout);
-    if (result == 0 && fflush(stdout) != 0) {
-        result = -errno;
-    }
-    if (result != 0) {
+    if (gmt_command_printed(GMT_EXIT_OK) != GMT_EXIT_OK) {
+        result = -EIO;
+    } else if (result != 0) {
         complain("standard output", gmt_command_reason(result));
     }
     free(found);

@@ -93,5 +93,5 @@ int gmt_command_help(int argc, char **argv)
                words->arguments, words->summary);
     }
     printf("\nOptions of a command: gmanalyze help COMMAND. Details: gmanalyze(1).\n");
-    return GMT_EXIT_OK;
+    return gmt_command_printed(GMT_EXIT_OK);
 }

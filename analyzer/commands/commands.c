@@ -13,6 +13,7 @@
 #include "libtrace/base/memory_short.h"
 #include "libtrace/base/option_check.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/base/standard_output.h"
 #include "libtrace/store/db/guard.h"
 
 /* The C library looks it up by name, past this build's hidden visibility. */
@@ -207,6 +208,11 @@ const char *gmt_command_reason(int error)
     case -EEXIST: return "is a trace, and is not replaced; name another file";
     default: return strerror(-error);
     }
+}
+
+int gmt_command_printed(int status)
+{
+    return gmt_standard_output_written("gmanalyze") ? status : GMT_EXIT_UNREADABLE;
 }
 
 bool gmt_command_memory_short(const char *subject)

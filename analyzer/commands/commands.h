@@ -71,6 +71,10 @@ const char *gmt_command_reason(int error);
  * of the subject. */
 bool gmt_command_memory_short(const char *subject);
 
+/* What a command that prints to standard output ends with: `status`, or GMT_EXIT_UNREADABLE, which is said, where not all
+ * of it could be written. */
+int gmt_command_printed(int status);
+
 int gmt_command_analyze(int argc, char **argv);
 int gmt_command_fixes(int argc, char **argv);
 int gmt_command_diff(int argc, char **argv);

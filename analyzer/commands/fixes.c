@@ -190,10 +190,7 @@ int gmt_command_fixes(int argc, char **argv)
         status = one != GMT_EXIT_OK ? one : status;
     }
     print(&fixes, &options);
-    if (fflush(stdout) != 0) {
-        status = GMT_EXIT_UNREADABLE;
-    }
     gmt_arena_free(&fixes.arena);
     gmt_options_free(&options);
-    return status;
+    return gmt_command_printed(status);
 }

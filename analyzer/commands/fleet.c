@@ -241,10 +241,6 @@ int gmt_command_fleet(int argc, char **argv)
 
         status = status == GMT_EXIT_OK ? written : status;
     }
-    if (fflush(stdout) != 0) {
-        gmt_say(stderr, "gmanalyze: standard output: %s\n", strerror(errno));
-        status = GMT_EXIT_UNREADABLE;
-    }
     gmt_arena_free(&arena);
-    return status;
+    return gmt_command_printed(status);
 }

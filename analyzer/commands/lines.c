@@ -166,7 +166,7 @@ static int run(const struct lines_options *options, sqlite3 *db, struct gmt_aren
     if (gmt_command_memory_short("lines")) {
         return GMT_EXIT_UNREADABLE;
     }
-    return fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    return gmt_command_printed(GMT_EXIT_OK);
 }
 
 int gmt_command_lines(int argc, char **argv)

@@ -9,6 +9,7 @@
 #include "analyzer/commands/command_table.h"
 #include "libtrace/base/memory_short.h"
 #include "libtrace/base/printable.h"
+#include "libtrace/base/standard_output.h"
 
 /*
  * The linker sends allocations of this program's own code here (--wrap). What fails for want of memory is
@@ -52,6 +53,8 @@ int main(int argc, char **argv)
     (void)signal(SIGXFSZ, SIG_IGN);
     /* One thread uses a connection, which need not lock for each row; two connections meet in what SQLite counts of memory. */
     (void)sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+
+    gmt_standard_output_watch("gmanalyze", GMT_EXIT_UNREADABLE);
 
     /* A trace of that name needs its folder: ./sql. */
     gmt_command_function *command = argc > 1 ? gmt_command_find(argv[1]) : NULL;

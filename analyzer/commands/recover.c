@@ -97,5 +97,5 @@ int gmt_command_recover(int argc, char **argv)
     }
     gmt_say(stdout, "wrote %s: %s\n", output, gmt_recovered_count(db).text);
     sqlite3_close(db);
-    return fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    return gmt_command_printed(GMT_EXIT_OK);
 }

@@ -49,7 +49,7 @@ static int list_json(void)
     int rc = json_dumpf(array, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(array);
-    return rc == 0 && fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    return gmt_command_printed(rc == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE);
 }
 
 int gmt_rule_list(bool json)
@@ -61,7 +61,7 @@ int gmt_rule_list(bool json)
         printf("%-6s %-26s %-15s %s\n", gmt_rules[i]->id, gmt_rules[i]->slug,
                gmt_rules[i]->category, gmt_rules[i]->title);
     }
-    return GMT_EXIT_OK;
+    return gmt_command_printed(GMT_EXIT_OK);
 }
 
 int gmt_rule_explain(const char *name)
@@ -69,5 +69,5 @@ int gmt_rule_explain(const char *name)
     const struct gmt_rule *rule = gmt_rule_find(name);
 
     fputs(gmt_rule_page(rule->id), stdout);
-    return GMT_EXIT_OK;
+    return gmt_command_printed(GMT_EXIT_OK);
 }

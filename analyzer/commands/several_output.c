@@ -43,15 +43,13 @@ int gmt_several_output(const struct gmt_analyze_options *options, const struct g
         }
         gmt_say(stderr, "gmanalyze: wrote %s\n", output->path);
     }
-    errno = 0;
     int result = writer->write(several, &style, stdout);
     if (result == 0 && gmt_memory_short()) {
         result = -ENOMEM;
     }
-    if (result == 0 && fflush(stdout) != 0) {
-        result = -errno;
-    }
-    if (result != 0) {
+    if (gmt_command_printed(GMT_EXIT_OK) != GMT_EXIT_OK) {
+        result = -EIO;
+    } else if (result != 0) {
         complain("standard output", result);
     }
     return result != 0 ? result : rc;

@@ -103,7 +103,7 @@ static int run_query(sqlite3 *db, const struct sql_options *options)
     } else if (sqlite3_column_count(statement) == 0) {
         status = refuse(only_read);
     } else if (writers[format](statement, stdout) != 0) {
-        status = fail(db);
+        status = gmt_command_printed(GMT_EXIT_OK) == GMT_EXIT_OK ? fail(db) : GMT_EXIT_UNREADABLE;
     }
     sqlite3_finalize(statement);
     return status;
@@ -163,9 +163,6 @@ int gmt_command_sql(int argc, char **argv)
     } else {
         list_views(db);
     }
-    if (fflush(stdout) != 0 && status == GMT_EXIT_OK) {
-        status = GMT_EXIT_UNREADABLE;
-    }
     sqlite3_close(db);
-    return status;
+    return gmt_command_printed(status);
 }

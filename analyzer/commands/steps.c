@@ -169,10 +169,12 @@ int gmt_steps_show(sqlite3 *db)
     for (size_t i = 0; rc == 0 && i < sizeof(sections) / sizeof(sections[0]); i++) {
         rc = show(db, sections[i].title, sections[i].sql);
     }
-    if (rc != 0) {
+    int status = gmt_command_printed(GMT_EXIT_OK);
+    if (rc != 0 && status == GMT_EXIT_OK) {
         gmt_say(stderr, "gmanalyze: steps: %s\n", gmt_guard_reason(db));
+        status = GMT_EXIT_UNREADABLE;
     }
-    return rc == 0 && fflush(stdout) == 0 ? GMT_EXIT_OK : GMT_EXIT_UNREADABLE;
+    return status;
 }
 
 struct steps_options {

@@ -178,5 +178,5 @@ int gmt_command_symbolize(int argc, char **argv)
     if (status == GMT_EXIT_OK && rest > 0 && options.strict) {
         status = GMT_EXIT_INCOMPLETE;
     }
-    return fflush(stdout) == 0 ? status : GMT_EXIT_UNREADABLE;
+    return gmt_command_printed(status);
 }

@@ -133,10 +133,6 @@ int gmt_command_trend(int argc, char **argv)
                  : has_failed(&view.trend, (enum fail_on)options.fail_on) ? GMT_EXIT_GATE
                                                                           : GMT_EXIT_OK;
     }
-    if (fflush(stdout) != 0) {
-        gmt_say(stderr, "gmanalyze: standard output: %s\n", strerror(errno));
-        status = GMT_EXIT_UNREADABLE;
-    }
     gmt_arena_free(&arena);
-    return status;
+    return gmt_command_printed(status);
 }

@@ -195,5 +195,5 @@ int gmt_command_validate(int argc, char **argv)
     }
     free(outcomes);
     sqlite3_close(db);
-    return fflush(stdout) == 0 ? status_of(worst, options.strict) : GMT_EXIT_UNREADABLE;
+    return gmt_command_printed(status_of(worst, options.strict));
 }

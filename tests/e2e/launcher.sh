@@ -33,6 +33,13 @@ for words in --version --help -h help "help doctor" "doctor --help" "doctor -h" 
     equal "status of gmtrace $words" 0 "$(status_of "$gmtrace" $words)"
     if [ ! -s last.out ] || [ -s last.err ]; then fail "gmtrace $words says nothing"; fi
 done
+for words in --version --help help "doctor --help" "status --help"; do
+    status=0
+    # shellcheck disable=SC2086 # several words
+    "$gmtrace" $words >/dev/full 2>last.err || status=$?
+    equal "status of gmtrace $words where nothing can be written" "125 gmtrace: standard output: No space left on device" \
+        "$status $(cat last.err)"
+done
 if [ -x "$GMT_BUILD/bin/gmcalibrate" ]; then
     for word in --version -h; do
         equal "status of gmcalibrate $word" 0 "$(status_of "$GMT_BUILD/bin/gmcalibrate" $word)"

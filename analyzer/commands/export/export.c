@@ -97,10 +97,9 @@ static int export_profile(const struct export_options *options)
         int rc = options->output != NULL ? gmt_file_write(options->output, write, &profile)
                                          : write(&profile, stdout);
 
-        if (rc == 0 && options->output == NULL && fflush(stdout) != 0) {
-            rc = -errno;
-        }
-        if (rc == 0) {
+        if (gmt_command_printed(GMT_EXIT_OK) != GMT_EXIT_OK) {
+            status = GMT_EXIT_UNREADABLE;
+        } else if (rc == 0) {
             gmt_say(stderr, "gmanalyze: wrote %s, %zu stacks\n", output, profile.sample_count);
         } else {
             gmt_say(stderr, "gmanalyze: %s: %s\n", output, gmt_command_reason(rc));

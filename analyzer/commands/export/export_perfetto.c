@@ -46,8 +46,8 @@ int gmt_export_perfetto(sqlite3 *db, const char *trace, const char *output)
     int rc = output != NULL ? gmt_file_write(output, write_events, &rows)
                             : write_events(&rows, stdout);
 
-    if (rc == 0 && output == NULL && fflush(stdout) != 0) {
-        rc = -errno;
+    if (gmt_command_printed(GMT_EXIT_OK) != GMT_EXIT_OK) {
+        return -EIO;
     }
     if (rc == 0) {
         gmt_say(stderr, "gmanalyze: wrote %s, %" PRId64 " events\n",
