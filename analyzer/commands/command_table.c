@@ -54,6 +54,19 @@ const char *gmt_command_nearest(const char *name)
     return near != NULL ? near : begun(name);
 }
 
+int gmt_command_late(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (argv[i][0] != '-') {
+            bool is_command = i > 1 && gmt_command_find(argv[i]) != NULL;
+
+            return is_command && access(argv[i], F_OK) != 0 ? i : 0;
+        }
+        i += gmt_command_takes_next(argv[i]);
+    }
+    return 0;
+}
+
 /* ---- help ------------------------------------------------------------------------------------- */
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)

@@ -15,4 +15,7 @@ gmt_command_function *gmt_command_find(const char *name); /* or NULL */
 /* The command that `name` was most likely meant to be, where it is no file; NULL: none. */
 const char *gmt_command_nearest(const char *name);
 
+/* The place of a command's name that stands behind options, where no file has that name; 0: there is none. */
+int gmt_command_late(int argc, char **argv);
+
 #endif

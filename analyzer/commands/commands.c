@@ -182,6 +182,26 @@ bool gmt_command_offers(const char *word)
     return false;
 }
 
+bool gmt_command_takes_next(const char *word)
+{
+    bool is_long = word[0] == '-' && word[1] == '-';
+    size_t length = strlen(word);
+
+    if (word[0] != '-' || strchr(word, '=') != NULL || (!is_long && length != 2)) {
+        return false;
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        bool is_it = rows[i].flag != NULL &&
+                     (is_long ? strncmp(rows[i].flag, word + 2, length - 2) == 0
+                              : rows[i].key == word[1]);
+
+        if (is_it && rows[i].metavar != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void gmt_command_take(struct argp_state *state, const char **trace, char *argument)
 {
     if (*trace != NULL) {

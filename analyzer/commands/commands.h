@@ -52,6 +52,9 @@ int gmt_command_choice(struct argp_state *state, int key, const char *word);
 /* Is it among the words that the metavar of some row lists? */
 bool gmt_command_offers(const char *word);
 
+/* Does this word of a command line, an option of some command ("-o", "--top"), take the next word for its value? */
+bool gmt_command_takes_next(const char *word);
+
 /* argp_error for what names something of the command line: an argument may hold what a terminal would obey.
  * Does not return unless ARGP_NO_EXIT is set. */
 void gmt_command_wrong(struct argp_state *state, const char *format, ...)

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/commands/command_table.h"
 #include "libtrace/base/memory_short.h"
@@ -47,6 +49,28 @@ void *__wrap_realloc(void *memory, size_t bytes)
 }
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
+/* The line as it was meant. late: the place of the command. */
+static void explain_late(int argc, char **argv, int late)
+{
+    char *line = NULL;
+    size_t bytes;
+    FILE *text = open_memstream(&line, &bytes);
+
+    for (int i = 1; text != NULL && i < argc; i++) {
+        bool plain = argv[i][strcspn(argv[i], " \t\n'\"\\$&|;<>()*?[]#~!`")] == '\0';
+
+        if (i != late) {
+            (void)fprintf(text, plain || strchr(argv[i], '\'') != NULL ? " %s" : " '%s'", argv[i]);
+        }
+    }
+    if (text != NULL) {
+        (void)fclose(text);
+    }
+    gmt_say(stderr, "gmanalyze: '%s' is a command and comes first: gmanalyze %s%s\n", argv[late],
+            argv[late], line != NULL ? line : "");
+    free(line);
+}
+
 int main(int argc, char **argv)
 {
     /* A file that would exceed the limit (ulimit -f) is a failure to be explained, not an end. */
@@ -63,6 +87,12 @@ int main(int argc, char **argv)
     if (meant != NULL) {
         gmt_say(stderr, "gmanalyze: '%s' is no command and no file; did you mean 'gmanalyze %s'?\n",
                 argv[1], meant);
+        return GMT_EXIT_USAGE;
+    }
+
+    int late = command == NULL ? gmt_command_late(argc, argv) : 0;
+    if (late != 0) {
+        explain_late(argc, argv, late);
         return GMT_EXIT_USAGE;
     }
 

@@ -98,6 +98,25 @@ for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|
     [ "$status" = 2 ] || fail "status $status of ${line%|*}"
     grep -qF "did you mean '${line#*|}'?" err || fail "nothing of ${line#*|}"
 done
+# A command behind options is no file, unless there is one of that name; the value of an option is none.
+while IFS='|' read -r line meant; do
+    read -ra words <<<"$line"
+    status=0
+    "$GMANALYZE" "${words[@]}" >out 2>err || status=$?
+    [ "$status" = 2 ] || fail "status $status of gmanalyze $line"
+    [ "$(cat err)" = "gmanalyze: '${meant%% *}' is a command and comes first: gmanalyze $meant" ] || fail "gmanalyze $line: $(cat err)"
+done <<'END'
+--top 1 fixes good.db|fixes --top 1 good.db
+--top=1 fixes good.db|fixes --top=1 good.db
+-o x.json --strict diff good.db *.db|diff -o x.json --strict good.db '*.db'
+--to csv export good.db|export --to csv good.db
+END
+expect 3 --kernel fixes good.db
+grep -qF "no kernel matches" err || fail "the value of an option is taken for a command: $(cat err)"
+expect 0 --top 1 good.db # before a file has that name
+cp good.db fixes
+"$GMANALYZE" --calibrate never --top 1 fixes >out 2>err || fail "a trace with the name of a command is not read"
+rm fixes
 # A part of several names is none's mistyped form.
 "$GMANALYZE" --rule pageable good.db >out 2>err && fail "rule pageable"
 grep -qF "did you mean 'pageable-transfer' or 'pageable-async'?" err || fail "nothing of two rules"
