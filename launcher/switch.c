@@ -68,11 +68,12 @@ int gmt_launcher_switch(char *const argv[])
     bool off = strcmp(argv[0], "off") == 0;
     if (argv[1] == NULL || argv[2] != NULL || argv[1][0] == '-') {
         bool asks = argv[1] != NULL && strcmp(argv[1], "--help") == 0;
-        gmt_say(
-            asks ? stdout : stderr,
-            "Usage: gmtrace %s PID\nSwitch the recording of copies, memsets, launches and waits of "
-            "a process %s. Memory, streams and code are recorded all the time.\n",
-            argv[0], argv[0]);
+        FILE *out = asks ? stdout : stderr;
+        gmt_say(out, "Usage: gmtrace %s PID\n", argv[0]);
+        gmt_say(out,
+                "Switch the recording of copies, memsets, launches and waits of a process %s. "
+                "Memory, streams and code are recorded all the time.\n",
+                argv[0]);
         return asks ? 0 : GMT_EXIT_FAILED;
     }
     if (gmt_recorded_find_named(argv[1], &recorded) != 0) {
@@ -265,9 +266,9 @@ int gmt_launcher_status(char *const argv[])
     unsigned count = 0;
     if (argv[1] != NULL && (argv[2] != NULL || argv[1][0] == '-')) {
         bool asks = strcmp(argv[1], "--help") == 0;
-        gmt_say(asks ? stdout : stderr,
-                "Usage: gmtrace status [PID]\nSay of a process, or of all that you have, how it is "
-                "being recorded.\n");
+        FILE *out = asks ? stdout : stderr;
+        gmt_say(out, "Usage: gmtrace status [PID]\n");
+        gmt_say(out, "Say of a process, or of all that you have, how it is being recorded.\n");
         return asks ? 0 : GMT_EXIT_FAILED;
     }
     if (argv[1] == NULL) {

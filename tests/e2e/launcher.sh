@@ -33,6 +33,11 @@ for words in --version --help -h help "help doctor" "doctor --help" "doctor -h" 
     equal "status of gmtrace $words" 0 "$(status_of "$gmtrace" $words)"
     if [ ! -s last.out ] || [ -s last.err ]; then fail "gmtrace $words says nothing"; fi
 done
+for word in on off status; do
+    equal "status of gmtrace $word --help" 0 "$(status_of "$gmtrace" $word --help)"
+    equal "the first line of its help" "Usage: gmtrace $word" "$(sed -n '1s/ [[P].*//p' last.out)"
+    equal "lines of its help" 2 "$(wc -l <last.out)"
+done
 for words in --version --help help "doctor --help" "status --help"; do
     status=0
     # shellcheck disable=SC2086 # several words

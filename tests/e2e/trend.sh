@@ -83,7 +83,10 @@ expect 0 --format json nights
 equal "left out" "1" "$(json "len(trend['not_compared'])")"
 equal "uploads is named all the same" "{'uploads'}" "$(json "{c['program'] for c in trend['changes']}")"
 expect 0 nights/0[4-8]/uploads.db
+grep -q '^Not judged: ' out || fail "a title does not begin its line: $(cat out)"
 grep -q 'uploads: 5 runs' out || fail "too few runs are not reported"
+expect 0 nights
+grep -q '^Left out$' out || fail "a title does not begin its line: $(cat out)"
 # Another driver from the seventh night on: each side by itself shows nothing, and that is said.
 for n in 06 07 08 09 10; do sqlite3 "nights/$n/uploads.db" "UPDATE device SET driver_version = '999.1'"; done
 expect 0 --fail-on any nights

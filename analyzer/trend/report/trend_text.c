@@ -202,8 +202,8 @@ static void print_notes(const struct gmt_trend *trend)
             continue;
         }
         if (few == 1) {
-            gmt_say(stdout,
-                    "\nNot judged: a change needs %d runs before it and as many from it on\n",
+            putchar('\n');
+            gmt_say(stdout, "Not judged: a change needs %d runs before it and as many from it on\n",
                     GMT_TREND_LEVEL_LEAST);
         }
         gmt_say(stdout, "  ");
@@ -217,7 +217,8 @@ static void print_notes(const struct gmt_trend *trend)
         const struct gmt_trend_run *run = &trend->runs[trend->compared + i];
 
         if (i == 0) {
-            gmt_say(stdout, "\nLeft out\n");
+            putchar('\n');
+            gmt_say(stdout, "Left out\n");
         }
         gmt_say(stdout, "  %s: %s\n", run->trace, run->trouble);
     }
@@ -237,16 +238,18 @@ static void print_remarks(const struct gmt_trend *trend)
         old += trend->programs[p].left_out;
     }
     if (machines > 0) {
-        gmt_say(stdout,
-                "\nRuns on another device or driver are compared with those on the same one "
-                "only: a change that came with it is not seen.\n");
+        putchar('\n');
+        gmt_say(stdout, "Runs on another device or driver are compared with those on the same one "
+                        "only: a change that came with it is not seen.\n");
     }
     if (paths > 0) {
-        gmt_say(stdout, "\nPrograms of one name in several folders are distinguished by folder; "
+        putchar('\n');
+        gmt_say(stdout, "Programs of one name in several folders are distinguished by folder; "
                         "gmtrace --label program=NAME names them.\n");
     }
     if (old > 0) {
-        gmt_say(stdout, "\n%zu run%s left out: older than the newest %d of the program.\n", old,
+        putchar('\n');
+        gmt_say(stdout, "%zu run%s left out: older than the newest %d of the program.\n", old,
                 old == 1 ? " is" : "s are", GMT_TREND_RUNS_MOST);
     }
 }
@@ -257,7 +260,8 @@ void gmt_trend_text(const struct gmt_trend_view *view)
     size_t worse = print_programs(view, true, 0);
     size_t all = worse + print_programs(view, false, worse);
     if (view->top != 0 && all > view->top) {
-        gmt_say(stdout, "\n%zu more program%s changed; --top 0 shows all.\n", all - view->top,
+        putchar('\n');
+        gmt_say(stdout, "%zu more program%s changed; --top 0 shows all.\n", all - view->top,
                 plural(all - view->top));
     }
     print_notes(&view->trend);
