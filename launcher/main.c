@@ -201,6 +201,8 @@ static int calibrate(char *const argv[])
                         "the CUDA compiler to have it\n");
         return GMT_EXIT_FAILED;
     }
+    char name[] = "gmtrace calibrate";
+    ((char **)argv)[0] = name;
     execv(path, argv);
     gmt_say(stderr, "gmtrace: cannot run %s: %s\n", path, strerror(errno));
     return GMT_EXIT_FAILED;

@@ -67,7 +67,7 @@ static int look_at(pid_t pid, struct gmt_recorded *recorded)
     (void)snprintf(path, sizeof(path), "/proc/%ld/maps", (long)pid);
     FILE *maps = fopen(path, "re");
     if (maps == NULL) {
-        return errno == ENOENT ? -ESRCH : -errno;
+        return errno == ENOENT ? -ESRCH : errno == EACCES ? -EPERM : -errno;
     }
     while (!found && getline(&line, &bytes, maps) > 0) {
         found = name_folder(line, recorded->spool) && is_spool_of(recorded);
@@ -143,11 +143,11 @@ int gmt_recorded_find(pid_t pid, struct gmt_recorded *recorded)
 {
     struct search search = {.ancestor = pid, .recorded = recorded};
     int error = look_at(pid, recorded);
-    if (error != -ENOENT) {
+    if (error != -ENOENT && error != -EPERM) {
         return error;
     }
     gmt_recorded_each(note_descendant, &search);
-    return search.found == 1 ? 0 : search.found == 0 ? -ENOENT : -EMLINK;
+    return search.found == 1 ? 0 : search.found == 0 ? error : -EMLINK;
 }
 
 int gmt_recorded_find_named(const char *text, struct gmt_recorded *recorded)
@@ -162,6 +162,8 @@ int gmt_recorded_find_named(const char *text, struct gmt_recorded *recorded)
         gmt_say(stderr, "gmtrace: process %ld: %s\n", (long)pid,
                 error == -ESRCH    ? "there is no such process"
                 : error == -EACCES ? "it is not yours, so its recording is not either"
+                : error == -EPERM
+                    ? "its memory may not be read, so it is not known whether it is recorded"
                 : error == -ENOENT
                     ? "neither it nor a process that it has started is being recorded by gmtrace"
                 : error == -EMLINK

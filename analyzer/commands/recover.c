@@ -83,11 +83,13 @@ int gmt_command_recover(int argc, char **argv)
         gmt_time_limit_process_end();
     }
     if (rc != 0) {
-        bool has_no_spool = rc == -ENOENT && access(spool, F_OK) != 0;
+        bool is_missing = rc == -ENOENT && access(spool, F_OK) != 0;
+        bool has_no_spool = is_missing && access(options.spool, F_OK) == 0;
 
         gmt_say(stderr, "gmanalyze: %s: no trace was made: %s\n",
                 rc == -EEXIST ? output : options.spool,
                 has_no_spool ? "it has no spool; a finished trace needs none"
+                : is_missing ? strerror(ENOENT)
                              : gmt_recording_explain(rc));
         return GMT_EXIT_UNREADABLE;
     }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/trend_read.h"
@@ -85,7 +86,9 @@ static int look(struct gmt_trend_view *view, const struct trend_options *options
     for (size_t i = 0; i < options->path_count && rc == 0; i++) {
         rc = complain(options->paths[i],
                       gmt_trend_list(&runs, &count, options->paths[i], view->arena),
-                      "there is no trace: no file whose name ends in .db");
+                      access(options->paths[i], F_OK) != 0
+                          ? strerror(ENOENT)
+                          : "there is no trace: no file whose name ends in .db");
     }
     if (rc != 0) {
         return rc;

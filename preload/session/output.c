@@ -198,12 +198,12 @@ int gmt_output_open(const char *pattern, unsigned long long limit_bytes, char *p
             if (error == 0 && attempt != 0) {
                 unsigned ranks = 1;
                 bool is_rank = gmt_options_rank(&ranks) != NULL && ranks > 1;
-                gmt_spool_capability(
-                    "output", GMT_CAP_PARTIAL, EEXIST, wanted,
-                    is_rank ? "another process of this run has that name, this one a suffix; "
-                              "-o trace-%r.db (GMTRACE_OUTPUT) names all ranks alike"
-                            : "another process of this run has that name, this one a suffix; "
-                              "-o trace-%p.db (GMTRACE_OUTPUT) names all alike");
+                gmt_spool_capability("output", GMT_CAP_PARTIAL, EEXIST, wanted,
+                                     is_rank
+                                         ? "another process has that name, this one a suffix; "
+                                           "-o trace-%r.db (GMTRACE_OUTPUT) names all ranks alike"
+                                         : "another process has that name, this one a suffix; "
+                                           "-o trace-%p.db (GMTRACE_OUTPUT) names all alike");
             }
             return error;
         }

@@ -52,6 +52,11 @@ status=0
 equal "status of recovering a finished trace" 3 $status
 grep -qF 'good.db: no trace was made: it has no spool; a finished trace needs none' bad.err || fail "$(cat bad.err)"
 
+status=0
+"$gmanalyze" recover nowhere.db >bad.out 2>bad.err || status=$?
+equal "status of recovering what is not there" 3 $status
+equal "what is said of it" "gmanalyze: nowhere.db: no trace was made: No such file or directory" "$(cat bad.err)"
+
 # The beginning of a command, and a mistyped one behind help, are answered with what was likely meant.
 while read -r words; do
     status=0

@@ -143,6 +143,8 @@ together)
         equal "traces of launcher $n" 1 "$(grep -c 'wrote trace' "$n.err")"
         if grep -q journal "$n.err"; then fail "a journal is taken for a trace"; fi
         trace=$(sed -nE 's/^gmtrace: wrote ([^;]+);.*/\1/p' "$n.err")
+        # The one that has the name is of another run.
+        [ "$trace" = trace.db ] || grep -q 'another process has that name, this one a suffix' "$n.err" || fail "$(cat "$n.err")"
         equal "launches of launcher $n" "$n" "$(sql "$trace" 'SELECT count(*) FROM launch')"
     done
     ;;

@@ -33,6 +33,15 @@ for words in --version --help -h help "help doctor" "doctor --help" "doctor -h" 
     equal "status of gmtrace $words" 0 "$(status_of "$gmtrace" $words)"
     if [ ! -s last.out ] || [ -s last.err ]; then fail "gmtrace $words says nothing"; fi
 done
+# A process whose memory may not be read, as the first one of a container, is not somebody else's for that.
+python3 -c 'import ctypes, time; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0); print(flush=True); time.sleep(100)' >closed.out &
+closed=$!
+at_exit "kill $closed 2>/dev/null"
+while [ ! -s closed.out ]; do sleep 0.02; done
+may_not_read=()
+[ "$(id -u)" != 0 ] || may_not_read=(setpriv --bounding-set=-all)
+equal "status of gmtrace status of a closed process" 125 "$(status_of "${may_not_read[@]}" "$gmtrace" status $closed)"
+equal "what it says" "gmtrace: process $closed: its memory may not be read, so it is not known whether it is recorded" "$(cat last.err)"
 for word in on off status; do
     equal "status of gmtrace $word --help" 0 "$(status_of "$gmtrace" $word --help)"
     equal "the first line of its help" "Usage: gmtrace $word" "$(sed -n '1s/ [[P].*//p' last.out)"
@@ -46,6 +55,8 @@ for words in --version --help help "doctor --help" "status --help"; do
         "$status $(cat last.err)"
 done
 if [ -x "$GMT_BUILD/bin/gmcalibrate" ]; then
+    equal "status of gmtrace calibrate --help" 0 "$(status_of "$gmtrace" calibrate --help)"
+    equal "usage of gmtrace calibrate" "Usage: gmtrace calibrate " "$(grep -o '^Usage: .*calibrate ' last.out)"
     for word in --version -h; do
         equal "status of gmcalibrate $word" 0 "$(status_of "$GMT_BUILD/bin/gmcalibrate" $word)"
         [ -s last.out ] || fail "gmcalibrate $word says nothing"

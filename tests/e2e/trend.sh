@@ -96,6 +96,9 @@ mkdir empty broken
 expect 3 empty
 grep -q 'there is no trace' err || fail "an empty folder is not explained"
 expect 3 nowhere
+[ "$(cat err)" = "gmanalyze: nowhere: No such file or directory" ] || fail "$(cat err)"
+expect 3 nowhere.db
+[ "$(cat err)" = "gmanalyze: nowhere.db: No such file or directory" ] || fail "$(cat err)"
 expect 2
 expect 2 --top x nights
 expect 2 --fail-on high nights

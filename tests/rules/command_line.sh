@@ -98,6 +98,9 @@ for line in "dif good.db good.db|gmanalyze diff" "--rule small-transfer good.db|
     [ "$status" = 2 ] || fail "status $status of ${line%|*}"
     grep -qF "did you mean '${line#*|}'?" err || fail "nothing of ${line#*|}"
 done
+# Help promises the endings that there are.
+"$GMANALYZE" diff --help | tr -s ' \n' ' ' >out
+grep -qF 'extension: .txt, .json, .md or .html.' out || fail "endings of diff: $(cat out)"
 # A command behind options is no file, unless there is one of that name; the value of an option is none.
 while IFS='|' read -r line meant; do
     read -ra words <<<"$line"
