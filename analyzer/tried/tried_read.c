@@ -227,6 +227,13 @@ static void read_findings(struct results_reader *r, const json_t *json, struct g
     tried->knows_findings = tried->fingerprint_count < LISTED;
 }
 
+/* Bytes that came back, or standard output with something in it. Files of before `output_empty` do not say whether it had. */
+static bool has_compared(const json_t *compared, const struct gmt_tried_results *results)
+{
+    return results->bytes > 0 || (json_is_true(json_object_get(compared, "output")) &&
+                                  json_is_false(json_object_get(compared, "output_empty")));
+}
+
 /* What gmtrace try does not call proven is not taken for proven from a file either. */
 static void check_proof(struct results_reader *r, const json_t *compared,
                         const struct gmt_tried_results *results, const struct gmt_tried *tried)
@@ -241,6 +248,8 @@ static void check_proof(struct results_reader *r, const json_t *compared,
         json_array_size(json_object_get(compared, "unseen")) > 0 ||
         !json_is_true(json_object_get(compared, "status"))) {
         why = "too much of the results was not compared";
+    } else if (!has_compared(compared, results)) {
+        why = "nothing of the results was compared";
     } else if (tried->difference != NULL) {
         why = "a result differed";
     } else if (!(tried->pairs >= LEAST_PAIRS && tried->gain.low_ns > 0)) {

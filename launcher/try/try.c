@@ -15,9 +15,7 @@
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/names.h"
 
-#define COVERAGE 0.95       /* of the interval of a gain: needs 6 pairs of runs */
-#define NARROW 0.01         /* of the run: half the width of an interval that is narrow enough */
-#define MOST_UNCHECKED 0.05 /* of the bytes that return to the host: with more nothing is proven */
+#define NARROW 0.01 /* of the run: half the width of an interval that is narrow enough */
 
 static double now_s(void)
 {
@@ -120,16 +118,6 @@ static int check_outcome(const struct gmt_try_options *options,
     return failure;
 }
 
-/* Is it worth its time? One whose results differ has ended, and one that is applied to nothing gains nothing. */
-static bool is_timed(const struct gmt_try_outcome *outcome)
-{
-    uint64_t calls = 0;
-    for (unsigned fix = 0; fix < GMT_FIX_COUNT; fix++) {
-        calls += outcome->counts[fix].calls;
-    }
-    return !outcome->differs && calls != 0;
-}
-
 /* One run for its time. outcome: NULL: untouched. 0, or the status to exit with. */
 static int run_timed(const struct gmt_try_options *options,
                      const struct gmt_try_reference *reference, struct gmt_try_outcome *outcome,
@@ -155,7 +143,7 @@ static int run_turn(struct gmt_try_report *report, double *untouched_s)
     for (size_t i = 0; i < sets && failure == 0; i++) {
         size_t at = (i + report->turns) % sets; /* the last one is untouched */
         bool untouched = at == report->count;
-        if (untouched || is_timed(&report->outcomes[at])) {
+        if (untouched || gmt_try_is_timed(&report->outcomes[at])) {
             failure = run_timed(report->options, report->reference,
                                 untouched ? NULL : &report->outcomes[at], &seconds[at]);
         }
@@ -173,8 +161,9 @@ static bool all_narrow(const struct gmt_try_report *report)
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
         struct gmt_try_gain gain = gmt_try_gain_of(outcome->differences, report->turns,
                                                    outcome->coverage);
-        if (is_timed(outcome) && (gain.coverage < outcome->coverage ||
-                                  gain.high_s - gain.low_s > 2 * NARROW * report->untouched_s)) {
+        if (gmt_try_is_timed(outcome) &&
+            (gain.coverage < outcome->coverage ||
+             gain.high_s - gain.low_s > 2 * NARROW * report->untouched_s)) {
             return false;
         }
     }
@@ -185,7 +174,7 @@ static bool any_timed(const struct gmt_try_report *report)
 {
     bool any = false;
     for (size_t i = 0; i < report->count; i++) {
-        any = any || is_timed(&report->outcomes[i]);
+        any = any || gmt_try_is_timed(&report->outcomes[i]);
     }
     return any && !report->options->on_software;
 }
@@ -216,47 +205,6 @@ static int run_turns(struct gmt_try_report *report, double began_s)
 
 /* ---- what came of it ---------------------------------------------------------------------------- */
 
-/* Could enough be compared to say that results are equal? */
-static bool is_compared(const struct gmt_try_reference *reference)
-{
-    double all = (double)(reference->bytes + reference->unchecked_bytes);
-    return reference->unseen == 0 && reference->status_agrees &&
-           (double)reference->unchecked_bytes <= MOST_UNCHECKED * all;
-}
-
-static void judge(const struct gmt_try_report *report, struct gmt_try_outcome *outcome)
-{
-    bool timed = is_timed(outcome), compared = is_compared(report->reference);
-    outcome->gain = gmt_try_gain_of(outcome->differences, timed ? report->turns : 0,
-                                    outcome->coverage);
-    outcome->state = GMT_FIX_TRIED;
-    if (outcome->differs) {
-        outcome->state = GMT_FIX_DIFFERS;
-        outcome->why = "results are not those of untouched runs; it is never applied";
-    } else if (!timed) {
-        outcome->state = GMT_FIX_NO_GAIN;
-        outcome->why = "it was applied to nothing";
-    } else if (report->options->on_software) {
-        outcome->why = compared ? "results are equal; the software device has no times, so no gain "
-                                  "is known"
-                                : "what could be compared is equal, too much could not be; the "
-                                  "software device has no times";
-    } else if (outcome->gain.low_s <= 0) {
-        outcome->state = GMT_FIX_NO_GAIN;
-        outcome->why = compared ? "results are equal; no gain is shown"
-                                : "what could be compared is equal; no gain is shown";
-    } else if (!compared) {
-        outcome->why = "what could be compared is equal; too much could not be";
-    } else if (outcome->gain.coverage < COVERAGE) {
-        outcome->why = "results are equal; with fewer than 6 pairs of runs a gain is not proven";
-    } else if (outcome->gain.coverage < outcome->coverage) {
-        outcome->why = "results are equal; the best of several values needs more pairs of runs";
-    } else {
-        outcome->state = GMT_FIX_PROVEN;
-        outcome->why = "results are equal, and the gain is no accident";
-    }
-}
-
 /* Of as many values the best one is taken: each interval may fail so much the less. */
 static double coverage_of(const struct gmt_try_options *options, enum gmt_fix fix)
 {
@@ -264,7 +212,7 @@ static double coverage_of(const struct gmt_try_options *options, enum gmt_fix fi
     for (size_t i = 0; options->sweep && i < GMT_TRY_SWEEPS; i++) {
         values += gmt_try_sweeps[i].fix == fix;
     }
-    return 1 - (1 - COVERAGE) / values;
+    return 1 - (1 - GMT_TRY_COVERAGE) / values;
 }
 
 static void make_set(const struct gmt_try_options *options, enum gmt_fix fix,
@@ -306,7 +254,7 @@ static size_t make_sets(const struct gmt_try_options *options,
     if (wanted > 1) {
         (void)snprintf(outcomes[0].name, sizeof(outcomes[0].name), "all");
         outcomes[0].fix = GMT_FIX_COUNT;
-        outcomes[0].coverage = COVERAGE;
+        outcomes[0].coverage = GMT_TRY_COVERAGE;
         memcpy(outcomes[count++].set.fixes, options->wanted, sizeof(options->wanted));
     }
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
@@ -436,7 +384,7 @@ int gmt_launcher_try(char *const argv[])
     }
     if (failure == 0 || (was_interrupted && report.turns != 0)) {
         for (size_t i = 0; i < report.count; i++) {
-            judge(&report, &outcomes[i]);
+            gmt_try_judge(&report, &outcomes[i]);
         }
         gmt_try_sort(outcomes, report.count);
         int written = report_all(&report);

@@ -29,6 +29,7 @@ enum {
     GMT_TRY_MOST_TURNS = 100,
     GMT_TRY_SETS = GMT_FIX_COUNT + 1 + GMT_TRY_SWEEPS
 };
+#define GMT_TRY_COVERAGE 0.95 /* of the interval of a gain: needs 6 pairs of runs */
 
 /* Fixes that are on together, and the parameter of one that is not at its standard (NULL: none). */
 struct gmt_try_set {
@@ -58,7 +59,7 @@ struct gmt_try_run {
     double seconds;
     double limit_s; /* of its time, and whether it was ended for that; 0: there was none */
     bool is_late;
-    char output[33];           /* digest of what it wrote to standard output */
+    char output[33]; /* digest of what it wrote to standard output; "empty"; "": not known */
     struct gmt_try_note *note; /* NULL: nothing was asked of it */
     int note_fd;
 };
@@ -154,6 +155,13 @@ struct gmt_try_report {
     const char *stopped; /* why no more */
     int64_t began_ns;    /* CLOCK_REALTIME */
 };
+
+/* Is standard output a result that was compared: the same in all untouched runs, and not empty? */
+bool gmt_try_has_output(const struct gmt_try_reference *reference);
+/* Is it worth its time? One whose results differ has ended, and one that is applied to nothing gains nothing. */
+bool gmt_try_is_timed(const struct gmt_try_outcome *outcome);
+/* Says of a set of fixes what came of it: its gain, `state` and `why`. After all runs. */
+void gmt_try_judge(const struct gmt_try_report *report, struct gmt_try_outcome *outcome);
 
 /* Of values of one fix the best comes first. One that differs makes all of them differ: no result depends on a setting. */
 void gmt_try_sort(struct gmt_try_outcome *outcomes, size_t count);

@@ -79,8 +79,9 @@ static void take_unchecked(struct gmt_try_reference *reference, const struct gmt
 int gmt_try_reference_make(const struct gmt_try_run runs[static GMT_TRY_CHECKS],
                            struct gmt_try_reference *reference)
 {
-    *reference = (struct gmt_try_reference){
-        .status = runs[0].status, .status_agrees = true, .output_agrees = true};
+    *reference = (struct gmt_try_reference){.status = runs[0].status,
+                                            .status_agrees = true,
+                                            .output_agrees = runs[0].output[0] != '\0'};
     (void)snprintf(reference->output, sizeof(reference->output), "%s", runs[0].output);
     take_unchecked(reference, &runs[0]);
     reference->downloads = sorted(&runs[0], &reference->count);

@@ -224,11 +224,12 @@ static json_t *json_of_reference(const struct gmt_try_reference *reference)
             json_array_append_new(others, json_string(text));
         }
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:o}", "calls", (json_int_t)reference->count,
-                     "bytes", (json_int_t)reference->bytes, "unchecked_calls",
-                     (json_int_t)reference->unchecked_calls, "unchecked_bytes",
+    return json_pack("{s:I, s:I, s:I, s:I, s:b, s:b, s:b, s:o}", "calls",
+                     (json_int_t)reference->count, "bytes", (json_int_t)reference->bytes,
+                     "unchecked_calls", (json_int_t)reference->unchecked_calls, "unchecked_bytes",
                      (json_int_t)reference->unchecked_bytes, "status", reference->status_agrees,
-                     "output", reference->output_agrees, "unseen", others);
+                     "output", reference->output_agrees, "output_empty",
+                     reference->output_agrees && !gmt_try_has_output(reference), "unseen", others);
 }
 
 static json_t *json_of_programs(const struct gmt_try_reference *reference)

@@ -80,7 +80,9 @@ static void print_checked(const struct gmt_try_reference *reference)
             gmt_words_of_count((int64_t)reference->count, "copy to the host", "copies to the host")
                 .text,
             gmt_words_of_bytes((int64_t)reference->bytes).text,
-            reference->output_agrees ? " and standard output" : "");
+            gmt_try_has_output(reference) ? " and standard output"
+            : reference->output_agrees    ? " and standard output, which is empty"
+                                          : "");
     if (reference->unchecked_calls != 0) {
         gmt_say(stderr, "gmtrace: unchecked: %" PRIu64 " of %s, %s\n", reference->unchecked_calls,
                 gmt_words_of_count((int64_t)(reference->count + reference->unchecked_calls),

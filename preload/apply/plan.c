@@ -145,6 +145,10 @@ const char *gmt_plan_read(const char *path, struct gmt_plan *plan, char *why, si
         return "it is no plan of gmtrace try";
     }
     text[length] = '\0';
+    if (strncmp(text, GMT_PLAN_OLD_FIRST_LINE, strlen(GMT_PLAN_OLD_FIRST_LINE)) == 0) {
+        return "it is of an older gmtrace, which could call proven what was not compared; let "
+               "gmtrace try write it again";
+    }
     unsigned line = memchr(text, '\0', (size_t)length) != NULL ? 1 : gmt_plan_parse(text, plan);
     if (line != 0) {
         (void)snprintf(why, bytes, "line %u is not understood", line);

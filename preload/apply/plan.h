@@ -3,13 +3,14 @@
  * A plan: which fixes are applied to which program. `gmtrace try` writes one, `gmtrace apply` and GMTRACE_APPLY=FILE read
  * it. Lines of words:
  *
- *   gmtrace-apply 1
+ *   gmtrace-apply 2
  *   program HASH PATH                    the file of a program that it was proven on, and its content; several, where several
  *                                        made CUDA calls
  *   fix NAME STATE [PARAMETER=NUMBER ...]
  *
  * STATE is proven, tried (some results could not be compared), differs (results differed), no-gain or trying (within
- * `gmtrace try` alone). What is not understood makes the whole plan invalid.
+ * `gmtrace try` alone). What is not understood makes the whole plan invalid, and so does `gmtrace-apply 1`: such plans may call
+ * proven what no result was compared of.
  */
 #ifndef GMT_PRELOAD_APPLY_PLAN_H
 #define GMT_PRELOAD_APPLY_PLAN_H
@@ -20,7 +21,8 @@
 #include <stdint.h>
 
 #define GMT_APPLY_VARIABLE "GMTRACE_APPLY"
-#define GMT_PLAN_FIRST_LINE "gmtrace-apply 1"
+#define GMT_PLAN_FIRST_LINE "gmtrace-apply 2"
+#define GMT_PLAN_OLD_FIRST_LINE "gmtrace-apply 1\n"
 
 enum gmt_fix {
 #define GMT_FIX(id, name, rules, class, one, many, what) GMT_FIX_##id,

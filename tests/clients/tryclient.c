@@ -9,6 +9,7 @@
  *   managed   it has managed memory       locked   it copies into page-locked memory, and waits for the stream
  *   event     ... and waits for an event  killed   it is ended by SIGKILL
  *   nothing   it makes no CUDA call       forks    a child does it first
+ *   mapped    its results are in mapped page-locked memory alone; behind a comma: `silent` without printing what varies
  *   pins      it page-locks memory again and again
  *   protects  ... and protects it before it frees it
  *   barrier   its memory is protected, and a handler of SIGSEGV that needs a large stack lets accesses pass
@@ -35,6 +36,7 @@
 #define BYTES ((size_t)4 << 20)
 
 static const char *mode;
+static const char *how; /* behind the comma, or "" */
 
 static void ok(CUresult result, const char *call)
 {
@@ -82,8 +84,10 @@ static void copy(unsigned turn)
     OK(cuMemAlloc(&memory, bytes));
     OK(cuMemcpyHtoD(memory, up, bytes));
     memset(up, 0, bytes);
-    OK(cuMemcpyDtoH(down, memory, bytes));
-    if (!is("random")) {
+    if (!is("mapped")) {
+        OK(cuMemcpyDtoH(down, memory, bytes));
+    }
+    if (!is("random") && !is("mapped")) {
         printf("%016llx\n", (unsigned long long)sum_of(down, bytes));
     }
     OK(cuMemFree(memory));
@@ -108,12 +112,24 @@ static void copy_locked(void)
     OK(cuMemFreeHost(host));
 }
 
+/* A result that reaches the host without a copy. */
+static void write_mapped(void)
+{
+    uint8_t *host;
+    CUdeviceptr memory;
+    OK(cuMemHostAlloc((void **)&host, 64, CU_MEMHOSTALLOC_DEVICEMAP));
+    OK(cuMemHostGetDevicePointer(&memory, host, 0));
+    OK(cuMemsetD8(memory, sees_fix() ? 6 : 5, 64));
+    OK(cuCtxSynchronize());
+    if (strcmp(how, "silent") != 0) {
+        printf("%d of %ld\n", host[0], (long)getpid());
+    }
+}
+
 /* ---- rows and pieces ---------------------------------------------------------------------------- */
 
 #define ROWS 64
 #define ROW_BYTES ((size_t)40)
-
-static const char *how; /* behind the comma, or "" */
 
 static bool does(const char *word)
 {
@@ -340,6 +356,9 @@ int main(int argc, char **argv)
     }
     if (is("noisy")) {
         printf("%ld\n", (long)getpid());
+    }
+    if (is("mapped")) {
+        write_mapped();
     }
     if (is("kernel")) {
         launch();

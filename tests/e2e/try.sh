@@ -56,13 +56,25 @@ said differs 'RESULTS DIFFER: download 3 of thread 1 of process 1 (4194304 bytes
 # What cannot be compared is counted, and nothing is called equal then.
 tries random 3 random
 said random 'unchecked: 4 of 4 copies to the host, 16.0 MiB'
-said random 'what could be compared is equal, too much could not be'
+said random 'nothing of its results could be compared; the software device has no times'
 tries noisy 3 noisy
 said noisy 'unchecked: standard output, which untouched runs differ in'
 tries managed 3 managed
 said managed 'unchecked: managed memory, which the host reads without a call'
 tries event 3 event
 said event 'unchecked: 1 of 5 copies to the host, 16.0 MiB'
+said event 'what could be compared is equal, too much could not be'
+# No copy to the host, and an output that varies or is empty: nothing was compared, so nothing is equal.
+tries mapped 3 mapped
+said mapped 'compared: 0 copies to the host, 0 B; the exit status'
+said mapped 'nothing of its results could be compared; the software device has no times'
+tries silent 3 mapped,silent
+said silent '0 B; the exit status and standard output, which is empty'
+said silent 'nothing of its results could be compared; the software device has no times'
+equal "an output that is empty, and one that varies" "true false" "$(jq -r .compared.output_empty silent.json mapped.json | xargs)"
+LD_LIBRARY_PATH=$SIM_LIB run mapped_timed "$gmtrace" try --turns 6 -o mapped_timed.plan GM102 "$client" mapped 3
+grep -qE '^fix pageable-staging (tried|no-gain)$' mapped_timed.plan || fail "proven without a comparison: $(cat mapped_timed.plan)"
+said mapped_timed 'nothing of its results could be compared'
 tries locked 3 locked
 said locked 'compared: 5 copies to the host, 32.0 MiB'
 said locked 'not applied to 1 copy, 16.0 MiB: the host side is page-locked'
@@ -329,7 +341,7 @@ said rebuilt 'it is for another build of this program'
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/proven.plan run alone_other ./other copies 3
 same "standard output" bare.out alone_other.out
 said alone_other 'it is for another program'
-for text in 'gmtrace-apply 2' 'fix pageable-staging proven' 'fix nothing proven' 'fix pageable-staging proven pieces=0' \
+for text in 'gmtrace-apply 3' 'fix pageable-staging proven' 'fix nothing proven' 'fix pageable-staging proven pieces=0' \
     'fix pageable-staging proven pieces=8x' 'fix pageable-staging proven other=1' 'fix pageable-staging sure' 'what'; do
     { sed '/^fix/d' proven.plan; echo 'fix pageable-staging proven'; echo "$text"; } >wrong.plan
     [ "$text" != 'fix pageable-staging proven' ] || grep -c '^fix' wrong.plan >/dev/null
@@ -339,6 +351,11 @@ for text in 'gmtrace-apply 2' 'fix pageable-staging proven' 'fix nothing proven'
     run wrong_plan "$gmtrace" --device sim apply wrong.plan "$client" copies 3
     equal "'$text': exit status" 125 "$(cat wrong_plan.status)"
 done
+# A plan of before could call proven what was not compared.
+sed '1s/ 2$/ 1/' proven.plan >older.plan
+run older "$gmtrace" --device sim apply older.plan "$client" copies 3
+equal "an older plan: exit status" 125 "$(cat older.status)"
+said older 'it is of an older gmtrace, which could call proven what was not compared'
 # `trying` is for gmtrace try alone.
 sed 's/ tried$/ trying/' copies.plan >trying.plan
 LD_LIBRARY_PATH=$SIM_LIB LD_PRELOAD=$GMT_LIB GMTRACE_APPLY=$work/trying.plan run trying "$client" copies 3

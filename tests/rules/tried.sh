@@ -160,6 +160,12 @@ done
 refused "'all' is called proven, but too much of the results was not compared" 'compared.unchecked_bytes=200000000'
 refused "'all' is called proven, but too much of the results was not compared" 'compared.unseen=["managed memory"]'
 refused "'all' is called proven, but too much of the results was not compared" 'compared.status=false'
+nothing=(compared.calls=0 compared.bytes=0 compared.unchecked_calls=0 compared.unchecked_bytes=0)
+refused "'all' is called proven, but nothing of the results was compared" "${nothing[@]}" # as it was written before `output_empty`
+refused "'all' is called proven, but nothing of the results was compared" "${nothing[@]}" compared.output_empty=true
+refused "'all' is called proven, but nothing of the results was compared" "${nothing[@]}" compared.output_empty=false compared.output=false
+make try.json "${nothing[@]}" compared.output_empty=false
+tries slow.db
 refused "'pageable-staging' is called proven, but its gain is not shown" 'tried.1.gain.low_s=-0.1'
 refused "'pageable-staging' is called proven, but its gain is not shown" 'tried.1.gain.pairs=5'
 refused "'pageable-staging' is called proven, but its gain is not shown" 'tried.1.gain=null'

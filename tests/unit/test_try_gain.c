@@ -115,7 +115,7 @@ static unsigned parse(const char *text, struct gmt_plan *plan)
     return gmt_plan_parse(copy, plan);
 }
 
-#define BEGIN "gmtrace-apply 1\nprogram 0123456789abcdef0123456789abcdef /a path/app\n"
+#define BEGIN "gmtrace-apply 2\nprogram 0123456789abcdef0123456789abcdef /a path/app\n"
 
 Test(plan, says_states_and_parameters)
 {
@@ -154,9 +154,9 @@ Test(plan, names_the_line_that_is_not_understood)
 {
     struct gmt_plan plan;
     cr_assert_eq(parse("", &plan), 1);
-    cr_assert_eq(parse("gmtrace-apply 2\n", &plan), 1);
-    cr_assert_neq(parse("gmtrace-apply 1\n", &plan), 0, "no program");
-    cr_assert_eq(parse("gmtrace-apply 1\nprogram 0123 /app\n", &plan), 2);
+    cr_assert_eq(parse("gmtrace-apply 3\n", &plan), 1);
+    cr_assert_neq(parse("gmtrace-apply 2\n", &plan), 0, "no program");
+    cr_assert_eq(parse("gmtrace-apply 2\nprogram 0123 /app\n", &plan), 2);
     cr_assert_eq(parse(BEGIN "fix carve-out\n", &plan), 3);
     cr_assert_eq(parse(BEGIN "fix carve-out absent\n", &plan), 3);
     cr_assert_eq(parse(BEGIN "fix carve-out proven percent=101\n", &plan), 3);

@@ -11,7 +11,7 @@ LEADING=${LEADING-} # libraries that are preloaded first: those of sanitizers
 plan() {
     local name=$1 fix rest
     shift
-    printf '%s\n' 'gmtrace-apply 1' "program $(printf '%032d' 0) /test" >"$work/$name.plan"
+    printf '%s\n' 'gmtrace-apply 2' "program $(printf '%032d' 0) /test" >"$work/$name.plan"
     for fix; do
         read -r fix rest <<<"$fix"
         printf 'fix %s trying %s\n' "$fix" "$rest" >>"$work/$name.plan"
