@@ -233,7 +233,7 @@ static size_t make_swept(const struct gmt_try_outcome *standard, struct gmt_try_
         const struct gmt_try_sweep *sweep = &gmt_try_sweeps[i];
         if (sweep->fix == standard->fix) {
             swept[count] = *standard;
-            swept[count].set.swept = sweep;
+            swept[count].set.swept[sweep->fix] = sweep;
             (void)snprintf(swept[count].name, sizeof(swept[count].name), "%s %s=%lld",
                            gmt_fixes[sweep->fix].name, gmt_fix_parameters[sweep->parameter].name,
                            (long long)sweep->value);
@@ -286,6 +286,41 @@ static char *quote_one(const char *word)
     return quote((char *const[]){(char *)word, NULL});
 }
 
+/* `gmtrace apply` has all that is proven on at once: just that must have been compared, too. may_run: else, where no run was just that,
+ * one fix alone stays proven. */
+static int check_together(struct gmt_try_report *report, bool may_run)
+{
+    static struct gmt_try_outcome probe;
+    struct gmt_try_together *together = &report->together;
+    if (gmt_try_proven_set(report, &together->set) < 2) {
+        return 0;
+    }
+    const struct gmt_try_outcome *of = gmt_try_find_set(report, &together->set);
+    if (of == NULL) {
+        probe = (struct gmt_try_outcome){.set = together->set};
+        gmt_launcher_hold_signals(true);
+        int failure = may_run ? check_outcome(report->options, report->reference, &probe) : 0;
+        gmt_launcher_hold_signals(false);
+        if (!may_run || failure > GMT_EXIT_SIGNAL) {
+            gmt_try_keep_best(report, "results are equal with it alone; the run with all that is "
+                                      "proven was not made, as gmtrace was interrupted");
+        }
+        if (!may_run || failure != 0) {
+            return failure;
+        }
+        of = &probe;
+    }
+    together->was_run = true;
+    together->differs = of->differs;
+    memcpy(together->difference, of->difference, sizeof(together->difference));
+    if (together->differs) {
+        gmt_try_keep_best(report,
+                          "results are equal with it alone, and differ where all that is "
+                          "proven is on together; of these the one that gains most is kept");
+    }
+    return 0;
+}
+
 /* What to do next, as commands. */
 static void say_next(const struct gmt_try_report *report)
 {
@@ -294,7 +329,8 @@ static void say_next(const struct gmt_try_report *report)
     char *results = options->results != NULL ? quote_one(options->results) : NULL;
     char *trace = quote_one(options->trace != NULL ? options->trace : "trace.db");
     for (size_t i = 0; i < report->count; i++) {
-        if (report->outcomes[i].state == GMT_FIX_PROVEN && plan != NULL && program != NULL) {
+        if (report->outcomes[i].state == GMT_FIX_PROVEN && gmt_try_is_for_plan(report, i) &&
+            plan != NULL && program != NULL) {
             gmt_say(stderr, "gmtrace: to keep what is proven: gmtrace apply %s %s\n", plan,
                     program);
             break;
@@ -387,8 +423,13 @@ int gmt_launcher_try(char *const argv[])
             gmt_try_judge(&report, &outcomes[i]);
         }
         gmt_try_sort(outcomes, report.count);
-        int written = report_all(&report);
-        failure = was_interrupted ? failure : written;
+        int together = check_together(&report, !was_interrupted);
+        failure = was_interrupted ? failure : together;
+        was_interrupted = failure > GMT_EXIT_SIGNAL;
+        if (failure == 0 || was_interrupted) {
+            int written = report_all(&report);
+            failure = was_interrupted ? failure : written;
+        }
     }
     status = reference.status;
     gmt_try_reference_free(&reference);

@@ -31,10 +31,10 @@ enum {
 };
 #define GMT_TRY_COVERAGE 0.95 /* of the interval of a gain: needs 6 pairs of runs */
 
-/* Fixes that are on together, and the parameter of one that is not at its standard (NULL: none). */
+/* Fixes that are on together, and of each the parameter that is not at its standard (NULL: none). */
 struct gmt_try_set {
     bool fixes[GMT_FIX_COUNT];
-    const struct gmt_try_sweep *swept;
+    const struct gmt_try_sweep *swept[GMT_FIX_COUNT];
 };
 
 struct gmt_try_options {
@@ -145,6 +145,14 @@ struct gmt_try_outcome {
     char difference[512];
 };
 
+/* All that is proven, which `gmtrace apply` applies together. */
+struct gmt_try_together {
+    bool was_run;           /* there are two or more, and a run with just these was compared */
+    struct gmt_try_set set; /* before any of them was taken back */
+    bool differs;
+    char difference[512];
+};
+
 struct gmt_try_report {
     const struct gmt_try_options *options;
     const struct gmt_try_reference *reference;
@@ -152,6 +160,7 @@ struct gmt_try_report {
     size_t count;
     double untouched_s; /* median */
     unsigned turns;
+    struct gmt_try_together together;
     const char *stopped; /* why no more */
     int64_t began_ns;    /* CLOCK_REALTIME */
 };
@@ -165,6 +174,16 @@ void gmt_try_judge(const struct gmt_try_report *report, struct gmt_try_outcome *
 
 /* Of values of one fix the best comes first. One that differs makes all of them differ: no result depends on a setting. */
 void gmt_try_sort(struct gmt_try_outcome *outcomes, size_t count);
+
+/* Is it the one of its fix that the plan gets? After sorting; false of all fixes together. */
+bool gmt_try_is_for_plan(const struct gmt_try_report *report, size_t outcome);
+/* The set that a plan of these outcomes has applied; returns how many fixes it has. */
+unsigned gmt_try_proven_set(const struct gmt_try_report *report, struct gmt_try_set *set);
+/* The outcome of just these fixes with just these values; NULL: they were not tried. */
+const struct gmt_try_outcome *gmt_try_find_set(const struct gmt_try_report *report,
+                                               const struct gmt_try_set *set);
+/* What is proven differs together, or was not compared so: only the fix that gains most stays proven. why: of the others; static. */
+void gmt_try_keep_best(struct gmt_try_report *report, const char *why);
 
 /* Has the trace analyzed, once for all fixes. False: it cannot be, which is said. */
 bool gmt_try_read_trace(const char *trace);

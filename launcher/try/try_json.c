@@ -192,6 +192,35 @@ static json_t *json_of_findings(const struct gmt_try_report *report,
     return list;
 }
 
+/* Those that are not at their standard. */
+static void add_parameters(const struct gmt_try_set *set, enum gmt_fix fix, json_t *parameters)
+{
+    const struct gmt_try_sweep *swept = set->swept[fix];
+    if (swept != NULL) {
+        (void)json_object_set_new(parameters, gmt_fix_parameters[swept->parameter].name,
+                                  json_integer((json_int_t)swept->value));
+    }
+}
+
+/* Null: there are not two fixes that are proven. */
+static json_t *json_of_together(const struct gmt_try_together *together)
+{
+    if (!together->was_run) {
+        return json_null();
+    }
+    json_t *fixes = json_array();
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        if (together->set.fixes[i]) {
+            json_t *parameters = json_object();
+            add_parameters(&together->set, (enum gmt_fix)i, parameters);
+            json_array_append_new(
+                fixes, json_pack("{s:s, s:o}", "fix", gmt_fixes[i].name, "parameters", parameters));
+        }
+    }
+    return json_pack("{s:o, s:s?}", "fixes", fixes, "difference",
+                     together->differs ? together->difference : NULL);
+}
+
 static json_t *json_of_outcome(const struct gmt_try_report *report,
                                const struct gmt_try_outcome *outcome)
 {
@@ -202,10 +231,8 @@ static json_t *json_of_outcome(const struct gmt_try_report *report,
                                         outcome->predicted_high_s)
                             : json_null();
     json_t *parameters = json_object();
-    if (outcome->set.swept != NULL) {
-        (void)json_object_set_new(parameters,
-                                  gmt_fix_parameters[outcome->set.swept->parameter].name,
-                                  json_integer((json_int_t)outcome->set.swept->value));
+    if (outcome->fix != GMT_FIX_COUNT) {
+        add_parameters(&outcome->set, outcome->fix, parameters);
     }
     return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:s?}", "name", outcome->name,
                      "parameters", parameters, "state", gmt_fix_states[outcome->state], "why",
@@ -269,14 +296,15 @@ static json_t *json_of_report(const struct gmt_try_report *report)
     for (size_t i = 0; i < report->count; i++) {
         json_array_append_new(outcomes, json_of_outcome(report, &report->outcomes[i]));
     }
-    return json_pack("{s:s, s:i, s:s, s:I, s:b, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o}", "format",
-                     "gmtrace-try", "version", 1, "tool_version", GMT_VERSION, "began_ns",
+    return json_pack("{s:s, s:i, s:s, s:I, s:b, s:o, s:o, s:o, s:i, s:s, s:o, s:o, s:o, s:o}",
+                     "format", "gmtrace-try", "version", 1, "tool_version", GMT_VERSION, "began_ns",
                      (json_int_t)report->began_ns, "software", (int)report->options->on_software,
                      "programs", json_of_programs(report->reference), "exit_status",
                      json_of_status(report->reference), "signal", json_of_signal(report->reference),
                      "turns", (int)report->turns, "stopped", report->stopped, "untouched_s",
                      report->turns != 0 ? json_real(report->untouched_s) : json_null(), "compared",
-                     json_of_reference(report->reference), "tried", outcomes);
+                     json_of_reference(report->reference), "tried", outcomes, "together",
+                     json_of_together(&report->together));
 }
 
 static int write_json(void *context, FILE *out)

@@ -109,6 +109,21 @@ static void print_checked(const struct gmt_try_reference *reference)
     }
 }
 
+static void print_together(const struct gmt_try_together *together)
+{
+    char names[256] = "";
+    for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
+        if (together->set.fixes[i]) {
+            size_t used = strlen(names);
+            (void)snprintf(names + used, sizeof(names) - used, "%s%s", used != 0 ? ", " : "",
+                           gmt_fixes[i].name);
+        }
+    }
+    gmt_say(stderr, "gmtrace: together: %s: %s%s\n", names,
+            together->differs ? "RESULTS DIFFER: " : "results are equal",
+            together->differs ? together->difference : "");
+}
+
 void gmt_try_print(const struct gmt_try_report *report)
 {
     if (report->turns != 0) {
@@ -128,6 +143,9 @@ void gmt_try_print(const struct gmt_try_report *report)
             gmt_say(stderr, "gmtrace:   RESULTS DIFFER: %s\n", outcome->difference);
         }
         gmt_say(stderr, "gmtrace:   %s: %s\n", gmt_fix_states[outcome->state], outcome->why);
+    }
+    if (report->together.was_run) {
+        print_together(&report->together);
     }
     print_checked(report->reference);
 }
@@ -192,9 +210,8 @@ static int write_plan(void *context, FILE *file)
     }
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];
-        bool is_best = i == 0 || outcome[-1].fix != outcome->fix;
-        if (outcome->fix != GMT_FIX_COUNT && is_best) {
-            const struct gmt_try_sweep *swept = outcome->set.swept;
+        if (gmt_try_is_for_plan(report, i)) {
+            const struct gmt_try_sweep *swept = outcome->set.swept[outcome->fix];
             (void)fprintf(file, "fix %s %s", gmt_fixes[outcome->fix].name,
                           gmt_fix_states[outcome->state]);
             if (swept != NULL) {

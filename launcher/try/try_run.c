@@ -33,9 +33,9 @@ static int make_plan(const struct gmt_try_set *set, char *path, size_t bytes)
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
         if (set->fixes[i]) {
             dprintf(fd, "fix %s %s", gmt_fixes[i].name, gmt_fix_states[GMT_FIX_TRYING]);
-            if (set->swept != NULL && set->swept->fix == i) {
-                dprintf(fd, " %s=%" PRId64, gmt_fix_parameters[set->swept->parameter].name,
-                        set->swept->value);
+            if (set->swept[i] != NULL) {
+                dprintf(fd, " %s=%" PRId64, gmt_fix_parameters[set->swept[i]->parameter].name,
+                        set->swept[i]->value);
             }
             dprintf(fd, "\n");
         }

@@ -351,6 +351,15 @@ for text in 'gmtrace-apply 3' 'fix pageable-staging proven' 'fix nothing proven'
     run wrong_plan "$gmtrace" --device sim apply wrong.plan "$client" copies 3
     equal "'$text': exit status" 125 "$(cat wrong_plan.status)"
 done
+# Two fixes that are proven each by itself, and differ together: the plan keeps one. The third one is applied to nothing.
+LD_LIBRARY_PATH=$SIM_LIB run clash "$gmtrace" try --turns 6 -o clash.plan pageable-staging block-cache pinned-cache "$client" clash 3
+equal "of two that differ together" "no-gain proven tried" "$(sed -nE 's/^fix \S+ (.*)/\1/p' clash.plan | sort | xargs)"
+said clash 'together: pageable-staging, block-cache: RESULTS DIFFER: standard output differs'
+said clash 'tried: results are equal with it alone, and differ where all that is proven is on together'
+equal "together" '["pageable-staging","block-cache"] standard output differs' \
+    "$(jq -r '.together | "\([.fixes[].fix] | tostring) \(.difference)"' clash.json)"
+LD_LIBRARY_PATH=$SIM_LIB run clash_applied "$gmtrace" apply clash.plan "$client" clash 3
+equal "it is applied with equal results" right "$(tail -1 clash_applied.out)"
 # A plan of before could call proven what was not compared.
 sed '1s/ 2$/ 1/' proven.plan >older.plan
 run older "$gmtrace" --device sim apply older.plan "$client" copies 3

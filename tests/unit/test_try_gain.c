@@ -73,7 +73,7 @@ static struct gmt_try_outcome outcome(enum gmt_fix fix, enum gmt_fix_state state
     sweeps[used].value = value;
     struct gmt_try_outcome of = {.fix = fix, .state = state};
     of.gain.median_s = median_s;
-    of.set.swept = &sweeps[used++];
+    of.set.swept[0] = &sweeps[used++];
     of.differs = state == GMT_FIX_DIFFERS;
     return of;
 }
@@ -91,7 +91,7 @@ Test(try_sweep, best_value_comes_first)
     static const int64_t sorted[] = {0, 3, 4, 2, 1, 5};
     gmt_try_sort(outcomes, 6);
     for (size_t i = 0; i < 6; i++) {
-        cr_expect_eq(outcomes[i].set.swept->value, sorted[i], "place %zu", i);
+        cr_expect_eq(outcomes[i].set.swept[0]->value, sorted[i], "place %zu", i);
     }
 }
 

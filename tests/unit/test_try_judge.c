@@ -67,3 +67,57 @@ Test(try_judge, too_little_compared_is_not_proven, .init = begin)
     reference.status_agrees = false;
     cr_assert_eq(judged().state, GMT_FIX_TRIED);
 }
+
+/* ---- together ----------------------------------------------------------------------------------- */
+
+/* A row of a report: the fix alone, with a value of its setting. */
+static struct gmt_try_outcome row(enum gmt_fix fix, const struct gmt_try_sweep *value,
+                                  enum gmt_fix_state state, double gain_s)
+{
+    struct gmt_try_outcome outcome = {.fix = fix, .state = state, .gain.median_s = gain_s};
+    outcome.set.fixes[fix] = true;
+    outcome.set.swept[fix] = value;
+    return outcome;
+}
+
+static struct gmt_try_outcome rows[6];
+static struct gmt_try_report report;
+
+/* All of three fixes together differ; one of these has two values, and the last fix is not proven. */
+static void begin_together(void)
+{
+    rows[0] = (struct gmt_try_outcome){.fix = GMT_FIX_COUNT, .differs = true};
+    rows[0].set.fixes[GMT_FIX_PAGEABLE_STAGING] = true;
+    rows[0].set.fixes[GMT_FIX_BLOCK_CACHE] = true;
+    rows[0].set.fixes[gmt_try_sweeps[0].fix] = true;
+    rows[1] = row(GMT_FIX_PAGEABLE_STAGING, NULL, GMT_FIX_PROVEN, 2);
+    rows[2] = row(GMT_FIX_BLOCK_CACHE, NULL, GMT_FIX_TRIED, 5);
+    rows[3] = row(gmt_try_sweeps[0].fix, &gmt_try_sweeps[0], GMT_FIX_PROVEN, 3);
+    rows[4] = row(gmt_try_sweeps[0].fix, NULL, GMT_FIX_PROVEN, 1);
+    report = (struct gmt_try_report){.outcomes = rows, .count = 5};
+}
+
+Test(try_together, just_what_the_plan_applies_is_the_set, .init = begin_together)
+{
+    struct gmt_try_set set;
+    cr_assert_eq(gmt_try_proven_set(&report, &set), 2);
+    cr_assert(set.fixes[GMT_FIX_PAGEABLE_STAGING] && !set.fixes[GMT_FIX_BLOCK_CACHE]);
+    cr_assert_eq(set.swept[gmt_try_sweeps[0].fix], &gmt_try_sweeps[0], "the value of the plan");
+    cr_assert_null(gmt_try_find_set(&report, &set), "a part of all");
+    rows[2].state = GMT_FIX_PROVEN;
+    cr_assert_eq(gmt_try_proven_set(&report, &set), 3);
+    cr_assert_null(gmt_try_find_set(&report, &set), "all, with another value");
+    rows[3] = rows[4];
+    cr_assert_eq(gmt_try_proven_set(&report, &set), 3);
+    cr_assert_eq(gmt_try_find_set(&report, &set), &rows[0]);
+}
+
+Test(try_together, what_gains_most_stays_where_it_differs, .init = begin_together)
+{
+    struct gmt_try_set set;
+    gmt_try_keep_best(&report, "they differ together");
+    cr_assert_eq(gmt_try_proven_set(&report, &set), 1);
+    cr_assert(set.fixes[gmt_try_sweeps[0].fix]);
+    cr_assert_eq(rows[1].state, GMT_FIX_TRIED);
+    cr_assert_not_null(strstr(rows[1].why, "together"));
+}
