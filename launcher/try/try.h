@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "launcher/try/try_match.h"
 #include "preload/apply/note.h"
 #include "preload/apply/plan.h"
 
@@ -93,8 +94,9 @@ struct gmt_try_program {
 
 /* What untouched runs agree on, and what they ran. */
 struct gmt_try_reference {
-    struct gmt_try_download *downloads; /* in the order of process, thread and call */
-    size_t count;
+    struct gmt_try_results results; /* of the first one */
+    bool *agreed;                   /* of each download: all have it */
+    size_t count;                   /* of those that agreed */
     uint64_t bytes;
     uint64_t unchecked_calls, unchecked_bytes;
     uint32_t unseen;
@@ -107,9 +109,17 @@ struct gmt_try_reference {
 int gmt_try_reference_make(const struct gmt_try_run runs[static GMT_TRY_CHECKS],
                            struct gmt_try_reference *reference);
 void gmt_try_reference_free(struct gmt_try_reference *reference);
-/* Is the run as the reference? If not, `what` says what differs first. */
-bool gmt_try_equals(const struct gmt_try_reference *reference, const struct gmt_try_run *run,
-                    char *what, size_t bytes);
+/* One more untouched run: what it does not agree on is not compared from now on. 0 or -ENOMEM. */
+int gmt_try_reference_narrow(struct gmt_try_reference *reference, const struct gmt_try_run *run);
+
+enum gmt_try_equality {
+    GMT_TRY_EQUAL,
+    GMT_TRY_MOVED, /* all bytes came back, but to other threads or processes: it is not known whether that is equal */
+    GMT_TRY_DIFFERENT,
+};
+/* Is the run as the reference? If it is different, `what` says what differs first. */
+enum gmt_try_equality gmt_try_equals(struct gmt_try_reference *reference,
+                                     const struct gmt_try_run *run, char *what, size_t bytes);
 
 /* The median of paired differences, and an interval around it by order statistics, with a coverage of `wanted` if that can be had. */
 struct gmt_try_gain {
@@ -139,6 +149,7 @@ struct gmt_try_outcome {
     enum gmt_fix_state state;
     const char *why; /* of the state */
     bool has_prediction, differs;
+    bool moved; /* threads shared the work in another way, so that not all could be compared */
     double predicted_low_s, predicted_s, predicted_high_s;
     struct gmt_try_finding findings[GMT_TRY_FINDINGS]; /* of the trace, largest first */
     size_t finding_count;                              /* those beyond are left out */
@@ -155,7 +166,7 @@ struct gmt_try_together {
 
 struct gmt_try_report {
     const struct gmt_try_options *options;
-    const struct gmt_try_reference *reference;
+    struct gmt_try_reference *reference;
     struct gmt_try_outcome *outcomes;
     size_t count;
     double untouched_s; /* median */

@@ -21,18 +21,20 @@ bool gmt_try_is_timed(const struct gmt_try_outcome *outcome)
 }
 
 /* How much could be compared: a result that is not there is none that is equal. */
-enum extent { NOTHING, TOO_LITTLE, ENOUGH };
+enum extent { NOTHING, TOO_LITTLE, MOVED, ENOUGH };
 
-static enum extent extent_of(const struct gmt_try_reference *reference)
+static enum extent extent_of(const struct gmt_try_reference *reference,
+                             const struct gmt_try_outcome *outcome)
 {
     double all = (double)(reference->bytes + reference->unchecked_bytes);
     if (reference->bytes == 0 && !gmt_try_has_output(reference)) {
         return NOTHING;
     }
-    return reference->unseen == 0 && reference->status_agrees &&
-                   (double)reference->unchecked_bytes <= MOST_UNCHECKED * all
-               ? ENOUGH
-               : TOO_LITTLE;
+    if (reference->unseen != 0 || !reference->status_agrees ||
+        (double)reference->unchecked_bytes > MOST_UNCHECKED * all) {
+        return TOO_LITTLE;
+    }
+    return outcome->moved ? MOVED : ENOUGH;
 }
 
 /* Of one that is neither different nor proven, by what could be compared. */
@@ -40,22 +42,26 @@ static const char *const on_software[] = {
     [NOTHING] = "nothing of its results could be compared; the software device has no times",
     [TOO_LITTLE] = "what could be compared is equal, too much could not be; the software device "
                    "has no times",
+    [MOVED] = "the same bytes came back, but not to the same threads; the software device has no "
+              "times",
     [ENOUGH] = "results are equal; the software device has no times, so no gain is known",
 };
 static const char *const without_gain[] = {
     [NOTHING] = "nothing of its results could be compared; no gain is shown",
     [TOO_LITTLE] = "what could be compared is equal; no gain is shown",
+    [MOVED] = "the same bytes came back, but not to the same threads; no gain is shown",
     [ENOUGH] = "results are equal; no gain is shown",
 };
 static const char *const not_compared[] = {
     [NOTHING] = "nothing of its results could be compared",
     [TOO_LITTLE] = "what could be compared is equal; too much could not be",
+    [MOVED] = "the same bytes came back, but not to the same threads as in untouched runs",
 };
 
 void gmt_try_judge(const struct gmt_try_report *report, struct gmt_try_outcome *outcome)
 {
     bool timed = gmt_try_is_timed(outcome);
-    enum extent compared = extent_of(report->reference);
+    enum extent compared = extent_of(report->reference, outcome);
     outcome->gain = gmt_try_gain_of(outcome->differences, timed ? report->turns : 0,
                                     outcome->coverage);
     outcome->state = GMT_FIX_TRIED;

@@ -22,13 +22,14 @@ struct awaited_download {
     CUstream stream;
 };
 
-static _Atomic bool taken; /* only tried */
+static _Atomic bool taken; /* the list below; no driver call is made while it is */
 static struct awaited_download pending[MOST_PENDING];
 static unsigned pending_count;
 
 /* The number of this thread among those that download, and of its download. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint32_t number; /* + 1 */
+    bool holds;      /* `taken` is its own: a signal's handler within must not wait for it */
     uint64_t calls;
 } thread;
 
@@ -69,19 +70,28 @@ static bool write_digest(const struct awaited_download *of)
     return true;
 }
 
-static bool try_take(void)
+/* Waits while another thread hashes: whether a download is compared must not depend on what others do meanwhile. */
+static bool take(void)
 {
-    return !atomic_exchange_explicit(&taken, true, memory_order_acquire);
+    if (thread.holds || gmt_apply_is_forked()) {
+        return false;
+    }
+    while (atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
+        (void)sched_yield();
+    }
+    thread.holds = true;
+    return true;
 }
 
 static void release(void)
 {
+    thread.holds = false;
     atomic_store_explicit(&taken, false, memory_order_release);
 }
 
 static void keep(const struct awaited_download *of)
 {
-    if (try_take()) {
+    if (take()) {
         if (pending_count < MOST_PENDING) {
             pending[pending_count++] = *of;
         }
@@ -149,7 +159,7 @@ void gmt_downloads_unchecked(uint64_t bytes)
 
 void gmt_downloads_waited(CUstream stream)
 {
-    if (pending_count == 0 || !try_take()) {
+    if (!take()) {
         return;
     }
     unsigned left = 0;
@@ -168,8 +178,8 @@ void gmt_downloads_waited(CUstream stream)
 static void forget(uint64_t from, CUstream stream)
 {
     unsigned left = 0;
-    while (!try_take()) { /* while others are hashed, which must not go meanwhile */
-        (void)sched_yield();
+    if (!take()) { /* others are hashed, and must not go meanwhile */
+        return;
     }
     for (unsigned i = 0; i < pending_count; i++) {
         if (stream != NULL ? pending[i].stream != stream : pending[i].address < from) {

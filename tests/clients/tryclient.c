@@ -11,6 +11,10 @@
  *   nothing   it makes no CUDA call       forks    a child does it first
  *   mapped    its results are in mapped page-locked memory alone; behind a comma: `silent` without printing what varies
  *   clash     it prints another result where two fixes are on, and takes a second where gmtrace is not there
+ *   turns     two threads copy, one after the other, and which one is first changes with each run (a file `turn` remembers it);
+ *             behind a comma: `differs` the result of one of them is another when a fix is on, `ranks` they are processes,
+ *             `shared` what each of them copies changes, too
+ *   crowd     eight threads copy into page-locked memory at the same time, and wait for their streams
  *   pins      it page-locks memory again and again
  *   protects  ... and protects it before it frees it
  *   barrier   its memory is protected, and a handler of SIGSEGV that needs a large stack lets accesses pass
@@ -84,26 +88,132 @@ static uint64_t sum_of(const uint8_t *bytes, size_t count)
     return sum;
 }
 
+static _Thread_local unsigned part; /* of `turns`: this thread's */
+static bool does(const char *word);
+
 static void copy(unsigned turn)
 {
     size_t bytes = is("small") ? 4096 : BYTES;
     uint8_t *up = malloc(bytes), *down = malloc(bytes);
     CUdeviceptr memory;
-    memset(up, (int)turn + (is("random") ? (int)getpid() : 0), bytes);
-    up[bytes - 1] = is("differs") && turn == 2 && sees_fix() ? 1 : 2;
+    memset(up, (int)(turn + 16 * part) + (is("random") ? (int)getpid() : 0), bytes);
+    bool is_wrong = is("differs") || (does("differs") && part == 1);
+    up[bytes - 1] = is_wrong && turn == 2 && sees_fix() ? 1 : 2;
     OK(cuMemAlloc(&memory, bytes));
     OK(cuMemcpyHtoD(memory, up, bytes));
     memset(up, 0, bytes);
     if (!is("mapped")) {
         OK(cuMemcpyDtoH(down, memory, bytes));
     }
-    if (!is("random") && !is("mapped")) {
+    if (!is("random") && !is("mapped") && !is("turns")) {
         printf("%016llx\n", (unsigned long long)sum_of(down, bytes));
     }
     OK(cuMemFree(memory));
     free(up);
     free(down);
 }
+
+/* ---- threads and processes ---------------------------------------------------------------------- */
+
+static CUcontext primary;
+
+static void retain(void)
+{
+    OK(cuInit(0));
+    OK(cuDevicePrimaryCtxRetain(&primary, 0));
+    OK(cuCtxSetCurrent(primary));
+}
+
+/* How often the program has run in this folder. */
+static unsigned count_runs(void)
+{
+    unsigned count = 0;
+    FILE *file = fopen("turn", "a+");
+    while (file != NULL && fgetc(file) != EOF) {
+        count++;
+    }
+    if (file != NULL) {
+        fputc('x', file);
+        fclose(file);
+    }
+    return count;
+}
+
+/* One of two shares of four copies. Where the shares change, it is the first three, or the first two. */
+static void *copy_share(void *number)
+{
+    static unsigned most = 2;
+    part = (unsigned)(uintptr_t)number;
+    OK(cuCtxSetCurrent(primary));
+    if (does("shared")) {
+        unsigned from = part == 0 ? 0 : most, to = part == 0 ? most = 1 + count_runs() % 3 : 4;
+        part = 0;
+        for (unsigned turn = from; turn < to; turn++) {
+            copy(turn);
+        }
+    }
+    for (unsigned turn = 0; turn < 4 && !does("shared"); turn++) {
+        copy(turn);
+    }
+    return NULL;
+}
+
+static void take_turns(void)
+{
+    unsigned runs = does("shared") ? 0 : count_runs();
+    if (!does("ranks")) {
+        retain();
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        void *share = (void *)(uintptr_t)((i + runs) % 2);
+        pthread_t thread;
+        int ended = 0;
+        if (does("ranks")) {
+            pid_t child = fork();
+            if (child == 0) {
+                retain();
+                (void)copy_share(share);
+                _exit(0);
+            }
+            (void)waitpid(child, &ended, 0);
+        } else if (pthread_create(&thread, NULL, copy_share, share) == 0) {
+            (void)pthread_join(thread, NULL);
+        }
+    }
+}
+
+static void *copy_crowded(void *number)
+{
+    enum { COPIES = 20 };
+    size_t bytes = (size_t)256 << 10;
+    void *host;
+    CUdeviceptr memory;
+    CUstream stream;
+    OK(cuCtxSetCurrent(primary));
+    OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    OK(cuMemHostAlloc(&host, bytes, 0));
+    OK(cuMemAlloc(&memory, bytes));
+    for (unsigned i = 0; i < COPIES; i++) {
+        OK(cuMemsetD8Async(memory, (unsigned char)(i + (uintptr_t)number * COPIES), bytes, stream));
+        OK(cuMemcpyDtoHAsync(host, memory, bytes, stream));
+        OK(cuStreamSynchronize(stream));
+    }
+    return NULL;
+}
+
+static void crowd(void)
+{
+    pthread_t threads[8];
+    retain();
+    for (uintptr_t i = 0; i < 8; i++) {
+        (void)pthread_create(&threads[i], NULL, copy_crowded, (void *)i);
+    }
+    for (unsigned i = 0; i < 8; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+}
+
+/* ---- page-locked memory ------------------------------------------------------------------------- */
 
 static void copy_locked(void)
 {
@@ -355,9 +465,15 @@ int main(int argc, char **argv)
         }
         status = child == 0 ? 0 : status;
     }
-    OK(cuInit(0));
-    OK(cuDevicePrimaryCtxRetain(&context, 0));
-    OK(cuCtxSetCurrent(context));
+    if (is("turns")) {
+        take_turns();
+        return status;
+    }
+    if (is("crowd")) {
+        crowd();
+    }
+    retain();
+    context = primary;
     if (is("rows") || is("pieces")) {
         gather(context);
     }

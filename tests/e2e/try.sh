@@ -80,6 +80,27 @@ said locked 'compared: 5 copies to the host, 32.0 MiB'
 said locked 'not applied to 1 copy, 16.0 MiB: the host side is page-locked'
 tries gone 3 gone
 said gone 'unchecked: 3 of 7 copies to the host, 12.0 MiB'
+# Threads and processes are known by what they do, whichever is first in a run.
+turns() {
+    rm -f turn
+    tries "turns_$1" 3 "turns,$1"
+}
+turns threads
+said turns_threads 'compared: 8 copies to the host, 32.0 MiB; the exit status'
+equal "two threads in turns" "tried false" "$(state turns_threads) $(grep -q unchecked turns_threads.err && echo true || echo false)"
+turns ranks
+said turns_ranks 'compared: 8 copies to the host, 32.0 MiB; the exit status'
+equal "two processes in turns" "tried false" "$(state turns_ranks) $(grep -q unchecked turns_ranks.err && echo true || echo false)"
+turns differs
+equal "two threads, one of which differs" differs "$(state turns_differs)"
+grep -qE 'RESULTS DIFFER: download 3 of thread 2 of process 1 \(4194304 bytes\) has other bytes' turns_differs.err || fail "$(cat turns_differs.err)"
+# Threads that share one list of work: nobody knows which is which, and what moves from one to the other is no difference.
+turns shared
+equal "threads that share work" tried "$(state turns_shared)"
+said turns_shared 'unchecked: 4 of 4 copies to the host, 16.0 MiB'
+tries crowd 3 crowd
+said crowd 'compared: 164 copies to the host, 56.0 MiB'
+equal "a crowd" 0 "$(grep -c unchecked crowd.err)"
 tries forks 3 forks
 said forks 'compared: 8 copies to the host, 32.0 MiB'
 equal "programs of two processes" 2 "$(jq '.programs | length' forks.json)"

@@ -16,13 +16,15 @@ static void begin(void)
         .bytes = 1000, .status_agrees = true, .output_agrees = true, .output = "0123"};
 }
 
+static bool has_moved;
+
 /* Of a fix that gains a second in each of 8 turns. */
 static struct gmt_try_outcome judged(void)
 {
     static struct gmt_try_outcome outcome;
     const struct gmt_try_report report = {
         .options = &options, .reference = &reference, .turns = 8, .untouched_s = 2};
-    outcome = (struct gmt_try_outcome){.coverage = GMT_TRY_COVERAGE};
+    outcome = (struct gmt_try_outcome){.coverage = GMT_TRY_COVERAGE, .moved = has_moved};
     outcome.counts[0].calls = 1;
     for (unsigned i = 0; i < report.turns; i++) {
         outcome.differences[i] = 1;
@@ -66,6 +68,13 @@ Test(try_judge, too_little_compared_is_not_proven, .init = begin)
     reference.unseen = 0;
     reference.status_agrees = false;
     cr_assert_eq(judged().state, GMT_FIX_TRIED);
+}
+
+Test(try_judge, what_moved_between_threads_is_not_proven, .init = begin)
+{
+    has_moved = true;
+    cr_assert_eq(judged().state, GMT_FIX_TRIED);
+    cr_assert_not_null(strstr(judged().why, "not to the same threads"));
 }
 
 /* ---- together ----------------------------------------------------------------------------------- */
