@@ -138,6 +138,8 @@ static int check_outcome(const struct gmt_try_options *options, struct gmt_try_r
     int failure = gmt_try_execute(options, GMT_TRY_CHECKED, &outcome->set, &run);
     if (failure == 0) {
         take_counts(&run, outcome);
+        outcome->bytes = gmt_try_bytes_in(run.note);
+        outcome->unseen = gmt_try_unseen_in(run.note);
         failure = compare(options, reference, &run, outcome);
     }
     gmt_try_run_free(&run);

@@ -109,6 +109,9 @@ struct gmt_try_reference {
 int gmt_try_reference_make(const struct gmt_try_run runs[static GMT_TRY_CHECKS],
                            struct gmt_try_reference *reference);
 void gmt_try_reference_free(struct gmt_try_reference *reference);
+/* Ways in which results reached the host without a digest, GMT_UNSEEN_..., and the bytes that came back, with and without one. */
+uint32_t gmt_try_unseen_in(const struct gmt_try_note *note);
+uint64_t gmt_try_bytes_in(const struct gmt_try_note *note);
 /* One more untouched run: what it does not agree on is not compared from now on. 0 or -ENOMEM. */
 int gmt_try_reference_narrow(struct gmt_try_reference *reference, const struct gmt_try_run *run);
 
@@ -149,7 +152,9 @@ struct gmt_try_outcome {
     enum gmt_fix_state state;
     const char *why; /* of the state */
     bool has_prediction, differs;
-    bool moved; /* threads shared the work in another way, so that not all could be compared */
+    uint64_t bytes;  /* that came back in the run that was checked */
+    uint32_t unseen; /* ... and how else results came back in it: GMT_UNSEEN_... */
+    bool moved;      /* threads shared the work in another way, so that not all could be compared */
     double predicted_low_s, predicted_s, predicted_high_s;
     struct gmt_try_finding findings[GMT_TRY_FINDINGS]; /* of the trace, largest first */
     size_t finding_count;                              /* those beyond are left out */

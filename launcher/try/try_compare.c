@@ -61,15 +61,34 @@ static int keep_agreed(struct gmt_try_reference *reference, const struct gmt_try
     return error;
 }
 
-static void take_unchecked(struct gmt_try_reference *reference, const struct gmt_try_run *run)
+uint32_t gmt_try_unseen_in(const struct gmt_try_note *note)
 {
-    uint32_t processes = run->note->processes;
-    for (uint32_t i = 0; i < processes && i < GMT_TRY_PROCESSES; i++) {
-        const struct gmt_try_process *process = &run->note->process[i];
-        reference->unchecked_calls += process->unchecked_calls;
-        reference->unchecked_bytes += process->unchecked_bytes;
-        reference->unseen |= process->unseen;
+    uint32_t unseen = note->processes > GMT_TRY_PROCESSES ? GMT_UNSEEN_PROCESS : 0;
+    for (uint32_t i = 0; i < note->processes && i < GMT_TRY_PROCESSES; i++) {
+        unseen |= note->process[i].unseen;
     }
+    return unseen;
+}
+
+uint64_t gmt_try_bytes_in(const struct gmt_try_note *note)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < note->processes && i < GMT_TRY_PROCESSES; i++) {
+        bytes += note->process[i].unchecked_bytes;
+    }
+    for (uint32_t i = 0; i < note->downloads && i < GMT_TRY_DOWNLOADS; i++) {
+        bytes += note->download[i].bytes;
+    }
+    return bytes;
+}
+
+static void take_unchecked(struct gmt_try_reference *reference, const struct gmt_try_note *note)
+{
+    for (uint32_t i = 0; i < note->processes && i < GMT_TRY_PROCESSES; i++) {
+        reference->unchecked_calls += note->process[i].unchecked_calls;
+        reference->unchecked_bytes += note->process[i].unchecked_bytes;
+    }
+    reference->unseen = gmt_try_unseen_in(note);
 }
 
 static int begin_reference(const struct gmt_try_run *run, struct gmt_try_reference *reference)
@@ -77,7 +96,7 @@ static int begin_reference(const struct gmt_try_run *run, struct gmt_try_referen
     *reference = (struct gmt_try_reference){
         .status = run->status, .status_agrees = true, .output_agrees = run->output[0] != '\0'};
     (void)snprintf(reference->output, sizeof(reference->output), "%s", run->output);
-    take_unchecked(reference, run);
+    take_unchecked(reference, run->note);
     int error = gmt_try_results_make(run->note, &reference->results);
     if (error != 0) {
         return error;
@@ -98,6 +117,7 @@ int gmt_try_reference_narrow(struct gmt_try_reference *reference, const struct g
 {
     reference->status_agrees &= run->status == reference->status;
     reference->output_agrees &= strcmp(run->output, reference->output) == 0;
+    reference->unseen |= gmt_try_unseen_in(run->note);
     return keep_agreed(reference, run);
 }
 

@@ -98,8 +98,10 @@ const char *gmt_try_unseen(unsigned bit)
         "managed memory, which the host reads without a call",
         "CUDA graphs, whose copies are not looked at",
         "batched copies, which are not looked at",
+        "processes beyond the 64th",
     };
-    static_assert(GMT_UNSEEN_MANAGED == 1 && GMT_UNSEEN_GRAPH == 2 && GMT_UNSEEN_BATCH == 4,
+    static_assert(GMT_UNSEEN_MANAGED == 1 && GMT_UNSEEN_GRAPH == 2 && GMT_UNSEEN_BATCH == 4 &&
+                      GMT_UNSEEN_PROCESS == 8 && GMT_TRY_PROCESSES == 64,
                   "a bit each, in this order");
     return bit < sizeof(unseen) / sizeof(unseen[0]) ? unseen[bit] : NULL;
 }

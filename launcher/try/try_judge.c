@@ -26,12 +26,13 @@ enum extent { NOTHING, TOO_LITTLE, MOVED, ENOUGH };
 static enum extent extent_of(const struct gmt_try_reference *reference,
                              const struct gmt_try_outcome *outcome)
 {
-    double all = (double)(reference->bytes + reference->unchecked_bytes);
+    uint64_t untouched = reference->bytes + reference->unchecked_bytes;
+    uint64_t all = outcome->bytes > untouched ? outcome->bytes : untouched;
     if (reference->bytes == 0 && !gmt_try_has_output(reference)) {
         return NOTHING;
     }
-    if (reference->unseen != 0 || !reference->status_agrees ||
-        (double)reference->unchecked_bytes > MOST_UNCHECKED * all) {
+    if ((reference->unseen | outcome->unseen) != 0 || !reference->status_agrees ||
+        (double)(all - reference->bytes) > MOST_UNCHECKED * (double)all) {
         return TOO_LITTLE;
     }
     return outcome->moved ? MOVED : ENOUGH;

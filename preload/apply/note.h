@@ -23,7 +23,7 @@ enum gmt_refusal {
 };
 
 /* Ways in which results reach the host that no digest is taken of. */
-enum { GMT_UNSEEN_MANAGED = 1, GMT_UNSEEN_GRAPH = 2, GMT_UNSEEN_BATCH = 4 };
+enum { GMT_UNSEEN_MANAGED = 1, GMT_UNSEEN_GRAPH = 2, GMT_UNSEEN_BATCH = 4, GMT_UNSEEN_PROCESS = 8 };
 
 enum { GMT_TRY_PROCESSES = 64, GMT_TRY_DOWNLOADS = 1 << 20 };
 enum { GMT_TRY_DEVICES = 16, GMT_TRY_NAME_BYTES = 256, GMT_TRY_COMMAND_BYTES = 8192 };
@@ -61,7 +61,7 @@ struct gmt_try_note {
     uint32_t bytes; /* of this structure, so that both sides mean the same */
     uint32_t watch; /* digests are wanted */
     uint32_t processes,
-        downloads; /* how many have been claimed, also beyond what there is room for */
+        downloads; /* how many have been claimed, also beyond what there is room for: nothing is known of those */
     struct gmt_try_process process[GMT_TRY_PROCESSES];
     struct gmt_try_identity identity[GMT_TRY_PROCESSES]; /* only where digests are wanted */
     struct gmt_try_download download[GMT_TRY_DOWNLOADS];

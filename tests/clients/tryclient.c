@@ -14,6 +14,7 @@
  *   turns     two threads copy, one after the other, and which one is first changes with each run (a file `turn` remembers it);
  *             behind a comma: `differs` the result of one of them is another when a fix is on, `ranks` they are processes,
  *             `shared` what each of them copies changes, too
+ *   many      66 processes copy, the last of which other bytes each time
  *   crowd     eight threads copy into page-locked memory at the same time, and wait for their streams
  *   pins      it page-locks memory again and again
  *   protects  ... and protects it before it frees it
@@ -93,7 +94,7 @@ static bool does(const char *word);
 
 static void copy(unsigned turn)
 {
-    size_t bytes = is("small") ? 4096 : BYTES;
+    size_t bytes = is("small") || is("many") ? 4096 : BYTES;
     uint8_t *up = malloc(bytes), *down = malloc(bytes);
     CUdeviceptr memory;
     memset(up, (int)(turn + 16 * part) + (is("random") ? (int)getpid() : 0), bytes);
@@ -105,7 +106,7 @@ static void copy(unsigned turn)
     if (!is("mapped")) {
         OK(cuMemcpyDtoH(down, memory, bytes));
     }
-    if (!is("random") && !is("mapped") && !is("turns")) {
+    if (!is("random") && !is("mapped") && !is("turns") && !is("many")) {
         printf("%016llx\n", (unsigned long long)sum_of(down, bytes));
     }
     OK(cuMemFree(memory));
@@ -179,6 +180,21 @@ static void take_turns(void)
         } else if (pthread_create(&thread, NULL, copy_share, share) == 0) {
             (void)pthread_join(thread, NULL);
         }
+    }
+}
+
+static void copy_in_many(void)
+{
+    for (unsigned i = 0; i < 66; i++) {
+        pid_t child = fork();
+        int ended = 0;
+        if (child == 0) {
+            part = i == 65 ? (unsigned)getpid() : 0;
+            retain();
+            copy(0);
+            _exit(0);
+        }
+        (void)waitpid(child, &ended, 0);
     }
 }
 
@@ -467,6 +483,10 @@ int main(int argc, char **argv)
     }
     if (is("turns")) {
         take_turns();
+        return status;
+    }
+    if (is("many")) {
+        copy_in_many();
         return status;
     }
     if (is("crowd")) {

@@ -101,6 +101,11 @@ said turns_shared 'unchecked: 4 of 4 copies to the host, 16.0 MiB'
 tries crowd 3 crowd
 said crowd 'compared: 164 copies to the host, 56.0 MiB'
 equal "a crowd" 0 "$(grep -c unchecked crowd.err)"
+# There is room for 64 processes: what others do is not compared.
+tries many 3 many
+said many 'compared: 64 copies to the host'
+said many 'unchecked: processes beyond the 64th'
+equal "many processes" '["processes beyond the 64th"]' "$(jq -c .compared.unseen many.json)"
 tries forks 3 forks
 said forks 'compared: 8 copies to the host, 32.0 MiB'
 equal "programs of two processes" 2 "$(jq '.programs | length' forks.json)"

@@ -215,3 +215,20 @@ Test(try_compare, a_download_without_a_digest_takes_its_place, .fini = finish)
     cr_assert_eq(equality_of("app:abc"), GMT_TRY_EQUAL);
     cr_assert_eq(equality_of("app:ac"), GMT_TRY_DIFFERENT);
 }
+
+Test(try_compare, processes_beyond_those_that_there_is_room_for_are_unseen, .fini = finish)
+{
+    struct gmt_try_run runs[GMT_TRY_CHECKS] = {run_of("app:ab"), run_of("app:ab"),
+                                               run_of("app:ab")};
+    runs[0].note->processes = GMT_TRY_PROCESSES;
+    cr_assert_eq(gmt_try_reference_make(runs, &reference), 0);
+    cr_assert_eq(reference.unseen, 0);
+    gmt_try_reference_free(&reference);
+    runs[2].note->processes = GMT_TRY_PROCESSES + 1;
+    cr_assert_eq(gmt_try_reference_make(runs, &reference), 0);
+    cr_assert_eq(reference.unseen, GMT_UNSEEN_PROCESS);
+    cr_assert_eq(gmt_try_bytes_in(runs[0].note), 200);
+    for (unsigned i = 0; i < GMT_TRY_CHECKS; i++) {
+        end(&runs[i]);
+    }
+}

@@ -17,6 +17,8 @@ static void begin(void)
 }
 
 static bool has_moved;
+static uint64_t bytes; /* that came back with the fix */
+static uint32_t unseen;
 
 /* Of a fix that gains a second in each of 8 turns. */
 static struct gmt_try_outcome judged(void)
@@ -24,7 +26,8 @@ static struct gmt_try_outcome judged(void)
     static struct gmt_try_outcome outcome;
     const struct gmt_try_report report = {
         .options = &options, .reference = &reference, .turns = 8, .untouched_s = 2};
-    outcome = (struct gmt_try_outcome){.coverage = GMT_TRY_COVERAGE, .moved = has_moved};
+    outcome = (struct gmt_try_outcome){
+        .coverage = GMT_TRY_COVERAGE, .moved = has_moved, .bytes = bytes, .unseen = unseen};
     outcome.counts[0].calls = 1;
     for (unsigned i = 0; i < report.turns; i++) {
         outcome.differences[i] = 1;
@@ -67,6 +70,17 @@ Test(try_judge, too_little_compared_is_not_proven, .init = begin)
     cr_assert_eq(judged().state, GMT_FIX_TRIED);
     reference.unseen = 0;
     reference.status_agrees = false;
+    cr_assert_eq(judged().state, GMT_FIX_TRIED);
+}
+
+Test(try_judge, too_much_that_came_back_with_the_fix_alone_is_not_proven, .init = begin)
+{
+    bytes = 1052;
+    cr_assert_eq(judged().state, GMT_FIX_PROVEN);
+    bytes = 1053;
+    cr_assert_eq(judged().state, GMT_FIX_TRIED);
+    bytes = 1000;
+    unseen = GMT_UNSEEN_PROCESS;
     cr_assert_eq(judged().state, GMT_FIX_TRIED);
 }
 
