@@ -209,6 +209,10 @@ static void calls(FILE *out, const struct gmt_report *r)
             fputs(" and ", out);
             gmt_markdown_span(out, row->places[0].until, true);
         }
+        if (row->place_count > 0 && row->places[0].inner != NULL) {
+            fputs(", in ", out);
+            gmt_markdown_span(out, row->places[0].inner, true);
+        }
         fputs(" |\n", out);
     }
     fputs("\n</details>\n\n", out);

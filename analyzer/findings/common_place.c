@@ -139,31 +139,74 @@ static const struct gmt_frame_kind *kind_of(const struct gmt_stack_frames *frame
     return low < frames->kind_count && frames->kinds[low].id == id ? &frames->kinds[low] : &unknown;
 }
 
-bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack, int64_t other,
-                           struct gmt_common_place *place)
+/* How many frames two stacks have in common, from the outermost on. */
+static size_t common_frames(const int64_t *a, size_t n, const int64_t *b, size_t others)
 {
-    size_t n, others, same = 0;
-    const int64_t *a = frames_of(frames, stack, &n), *b = frames_of(frames, other, &others);
-    size_t least = n < others ? n : others;
-    bool found = false;
+    size_t least = n < others ? n : others, same = 0;
 
     while (same < least && a[n - 1 - same] == b[others - 1 - same]) {
         same++;
     }
+    return same;
+}
+
+/*
+ * Of a whole stack, how many frames are left without those further out than the outermost one of a stack that was cut; where
+ * that is a function that calls itself, so that they have most in common. All, where it is none of them.
+ */
+static size_t frames_left(const int64_t *whole, size_t n, const int64_t *cut, size_t others)
+{
+    size_t left = n, most = 0;
+
+    for (size_t i = n; i-- > 1;) {
+        size_t same = whole[i - 1] == cut[others - 1] ? common_frames(whole, i, cut, others) : 0;
+
+        if (same > most) {
+            most = same;
+            left = i;
+        }
+    }
+    return left;
+}
+
+bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack, int64_t other,
+                           struct gmt_common_place *place)
+{
+    size_t n, others;
+    const int64_t *a = frames_of(frames, stack, &n), *b = frames_of(frames, other, &others);
+    bool found = false;
+
+    if (n > 0 && others > 0 && a[n - 1] != b[others - 1]) {
+        size_t left = frames_left(a, n, b, others);
+
+        others = left == n ? frames_left(b, others, a, n) : others;
+        n = left;
+    }
+    size_t least = n < others ? n : others, same = common_frames(a, n, b, others);
     /* The function that both calls left on different ways. */
     if (same < least) {
         int64_t function = kind_of(frames, a[n - 1 - same])->function;
 
         same += function != 0 && function == kind_of(frames, b[others - 1 - same])->function;
     }
+    struct gmt_common_place inner = {0};
     bool made = false;
     for (size_t i = same; i > 0; i--) {
         const struct gmt_frame_kind *kind = kind_of(frames, a[n - i]);
         struct gmt_common_place at = {
-            kind->function, {a[n - i], b[others - i]}, {n - i, others - i}};
+            .function = kind->function,
+            .frames = {a[n - i], b[others - i]},
+            .positions = {n - i, others - i},
+            .inner = inner.function,
+            .inner_frames = {inner.frames[0], inner.frames[1]},
+            .inner_positions = {inner.positions[0], inner.positions[1]},
+        };
 
         if (!kind->users) {
             continue;
+        }
+        if (!kind->own && kind->made && inner.frames[0] == 0) {
+            inner = at;
         }
         if (kind->own && (!found || kind->made)) {
             *place = at;

@@ -32,11 +32,15 @@ struct gmt_common_place {
     int64_t function; /* as in gmt_frame_kind */
     int64_t frames[2];
     size_t positions[2]; /* in the stacks, 0: innermost */
+    /* The innermost function of a library's that an interpreter ran, inside of this one, during both; 0 frames: none. */
+    int64_t inner, inner_frames[2];
+    size_t inner_positions[2];
 };
 
 /*
  * The innermost such function of the user's, chosen as places of calls are: the program's own before a library's where an
- * interpreter runs it. False: there is none, or a stack is not known (0).
+ * interpreter runs it. A stack that lacks its outermost frames, as it was too deep, is taken for the same from where it ends. False:
+ * there is none, or a stack is not known (0).
  */
 bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack, int64_t other,
                            struct gmt_common_place *place);

@@ -30,6 +30,9 @@ static json_t *places_of(const struct gmt_report *report)
         if (place->until != NULL) {
             json_object_set_new(json, "until", gmt_json_text(place->until));
         }
+        if (place->inner != NULL) {
+            json_object_set_new(json, "inner", gmt_json_text(place->inner));
+        }
         json_array_append_new(places, json);
     }
     return places;

@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyzer/base/intervals.h"
 
-/* Of a cause; of the pieces that a page shows; and of their places. */
+/* Of a cause; of the pieces that a page shows; and of places that are named, of a cause or on a page. */
 enum { MOST_PLACES = 5, MOST_PIECES = 100000, MOST_NAMED = 1000 };
 
 int gmt_idle_pieces_take(void *user, const struct gmt_idle_cause *cause)
@@ -117,32 +118,143 @@ static struct ranked_place *ranked(const struct gmt_idle_places *places)
     return rows;
 }
 
+static int compare_texts(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+/* What is called the same is one place, whatever calls and functions it is known by. */
+static int compare_lines(const struct gmt_call_place *a, const struct gmt_call_place *b)
+{
+    int order = compare_texts(a->where.label, b->where.label);
+
+    order = order != 0 ? order : compare_texts(a->until, b->until);
+    return order != 0 ? order : compare_texts(a->where.file, b->where.file);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct gmt_call_place *x = a, *y = b;
+    int order;
+
+    if (x->time_ns < y->time_ns || x->time_ns > y->time_ns) {
+        return x->time_ns < y->time_ns ? 1 : -1;
+    }
+    order = compare_lines(x, y);
+    return order != 0 ? order : compare_texts(x->inner, y->inner);
+}
+
+/* Of one name the one with most time first. */
+static int compare_names(const void *a, const void *b)
+{
+    const struct gmt_call_place *x = a, *y = b;
+    int order = compare_lines(x, y);
+
+    order = order != 0 ? order : compare_texts(x->inner, y->inner);
+    return order != 0 ? order : compare_times(a, b);
+}
+
+/* Makes one place of those of one name. Returns how many are left. */
+static size_t merge_names(struct gmt_call_place *names, size_t n)
+{
+    size_t kept = 0;
+
+    if (n > 1) {
+        qsort(names, n, sizeof(*names), compare_names);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_call_place *last = kept > 0 ? &names[kept - 1] : NULL;
+
+        if (last == NULL || compare_lines(last, &names[i]) != 0 ||
+            compare_texts(last->inner, names[i].inner) != 0) {
+            names[kept++] = names[i];
+            continue;
+        }
+        last->count += names[i].count;
+        last->time_ns += names[i].time_ns;
+        last->longest_ns = fmax(last->longest_ns, names[i].longest_ns);
+    }
+    return kept;
+}
+
+/* A line that has more than half of the time says little: it is divided by what of a library it was in. Others are not. */
+static void name_lines(struct gmt_call_place *names, size_t n, double all_ns)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        double ns = 0;
+
+        for (end = i; end < n && compare_lines(&names[i], &names[end]) == 0; end++) {
+            ns += names[end].time_ns;
+        }
+        for (size_t k = i; k < end && ns <= all_ns / 2; k++) {
+            names[k].inner = NULL;
+        }
+    }
+}
+
+/* The places of a cause, most time first, of which those that took most are named: room for MOST_NAMED. */
+static void name_part(struct gmt_analysis *analysis, const struct gmt_idle_places *places,
+                      const struct ranked_place *rows, enum gmt_time_part part,
+                      struct gmt_call_place *names)
+{
+    struct gmt_time_row *row = &analysis->report->time_parts[part];
+    double all_ns = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < places->count; i++) {
+        const struct gmt_idle_place *place = rows[i].place;
+
+        if (place->part != part) {
+            continue;
+        }
+        row->times = (isnan(row->times) ? 0 : row->times) + place->count;
+        row->longest_ns = fmax(row->longest_ns, place->longest_ns);
+        all_ns += place->time_ns;
+        if (n < MOST_NAMED) {
+            names[n++] = gmt_idle_place_name(analysis, places, place);
+        } else {
+            row->more_places++;
+            row->more_ns += place->time_ns;
+        }
+    }
+    n = merge_names(names, n);
+    name_lines(names, n, all_ns);
+    n = merge_names(names, n);
+    if (n > 1) {
+        qsort(names, n, sizeof(*names), compare_times);
+    }
+    for (size_t i = 0; i < n; i++) {
+        struct gmt_call_place *place = row->place_count < MOST_PLACES
+                                           ? GMT_PUSH(analysis->report->arena, row->places,
+                                                      row->place_count)
+                                           : NULL;
+
+        if (place != NULL) {
+            *place = names[i];
+            continue;
+        }
+        row->more_places++;
+        row->more_ns += names[i].time_ns;
+    }
+}
+
 int gmt_idle_pieces_name(struct gmt_analysis *analysis, const struct gmt_idle_pieces *pieces)
 {
     const struct gmt_idle_places *places = &pieces->places;
     struct gmt_report *report = analysis->report;
+    struct gmt_call_place *names = calloc(MOST_NAMED, sizeof(*names));
     struct ranked_place *rows = ranked(places);
+    int rc = rows != NULL && names != NULL ? 0 : -ENOMEM;
 
-    if (rows == NULL) {
-        return -ENOMEM;
-    }
-    for (size_t i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
+    for (size_t i = GMT_TIME_ALLOCATION; rc == 0 && i <= GMT_TIME_HOST; i++) {
         report->time_parts[i].times = report->time_parts[i].longest_ns = 0;
     }
-    for (size_t i = 0; i < places->count; i++) {
-        struct gmt_time_row *row = &report->time_parts[rows[i].place->part];
-        struct gmt_call_place *place = row->place_count < MOST_PLACES
-                                           ? GMT_PUSH(report->arena, row->places, row->place_count)
-                                           : NULL;
-
-        row->times = (isnan(row->times) ? 0 : row->times) + rows[i].place->count;
-        row->longest_ns = fmax(row->longest_ns, rows[i].place->longest_ns);
-        if (place != NULL) {
-            *place = gmt_idle_place_name(analysis, places, rows[i].place);
-        }
+    for (int i = 0; rc == 0 && i < GMT_TIME_PARTS; i++) {
+        name_part(analysis, places, rows, (enum gmt_time_part)i, names);
     }
     free(rows);
-    return 0;
+    free(names);
+    return rc;
 }
 
 /* Lengths from which on there are no more pieces than a page can have: a power of two. */

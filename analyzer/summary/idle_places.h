@@ -7,17 +7,19 @@
 #include "analyzer/summary/idle_causes.h"
 
 struct gmt_idle_place {
-    uint64_t key
-        [2]; /* what makes it one place: site of the call, or frames of the function that ran, from where and to where */
+    /* What makes it one place: site of the call, or frames of the function that ran, from where and to where; and what it was in. */
+    uint64_t key[3];
     double count, time_ns, longest_ns;
     size_t call, until;  /* of one of its pieces */
     size_t positions[2]; /* of the function that ran, in the stacks of these calls */
+    size_t inner;        /* of a function that it was in, in the stack of `call`; SIZE_MAX: none */
+    bool inner_ran;      /* from one of its lines to another one */
     enum gmt_time_part part;
     bool is_common; /* a function that both calls have on their stacks */
 };
 
 struct gmt_idle_index {
-    uint64_t key[3];
+    uint64_t key[4];
     size_t value; /* one more than an index; 0: not in use */
 };
 

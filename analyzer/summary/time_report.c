@@ -74,6 +74,7 @@ static void scale(struct gmt_time_row *row, double ns)
         row->places[i].longest_ns *= ns / row->ns;
     }
     row->longest_ns *= ns / row->ns;
+    row->more_ns *= ns / row->ns;
     row->ns = ns;
 }
 

@@ -11,7 +11,7 @@
 
 enum { GMT_JSON_VERSION = 1 };
 /* Of docs/report.schema.json: the second number grows when fields are added. */
-#define GMT_JSON_SCHEMA_VERSION "1.8"
+#define GMT_JSON_SCHEMA_VERSION "1.9"
 
 static json_t *of_rule(const void *context, size_t i)
 {

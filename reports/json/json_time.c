@@ -18,6 +18,9 @@ static json_t *of_place(const struct gmt_call_place *place)
     if (place->until != NULL) {
         json_object_set_new(json, "until", gmt_json_text(place->until));
     }
+    if (place->inner != NULL) {
+        json_object_set_new(json, "inner", gmt_json_text(place->inner));
+    }
     json_object_set_new(json, "count", gmt_json_number(place->count));
     json_object_set_new(json, "time_ns", gmt_json_ns(place->time_ns));
     json_object_set_new(json, "longest_ns", gmt_json_ns(place->longest_ns));
@@ -81,13 +84,14 @@ json_t *gmt_json_time(const struct gmt_report *r)
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
         const struct gmt_time_row *row = &r->time_parts[i];
 
-        json_array_append_new(parts,
-                              json_pack("{ss, ss, so, so, so, so}", "name",
-                                        gmt_time_part_name((enum gmt_time_part)i), "title",
-                                        gmt_time_part_title((enum gmt_time_part)i), "ns",
-                                        gmt_json_ns(ns[i]), "times", gmt_json_number(row->times),
-                                        "longest_ns", gmt_json_ns(row->longest_ns), "places",
-                                        of_places(row->places, row->place_count)));
+        json_array_append_new(
+            parts,
+            json_pack("{ss, ss, so, so, so, so, so, so}", "name",
+                      gmt_time_part_name((enum gmt_time_part)i), "title",
+                      gmt_time_part_title((enum gmt_time_part)i), "ns", gmt_json_ns(ns[i]), "times",
+                      gmt_json_number(row->times), "longest_ns", gmt_json_ns(row->longest_ns),
+                      "places", of_places(row->places, row->place_count), "more_places",
+                      gmt_json_number(row->more_places), "more_ns", gmt_json_ns(row->more_ns)));
     }
     return json_pack("{so, so, so, so, so}", "recorded_ns", gmt_json_ns(r->recorded_ns), "idle",
                      gmt_json_text(gmt_answer_idle(r)), "note",

@@ -241,9 +241,14 @@ const char *gmt_answer_none(const struct gmt_report *r)
 
 const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_place *place)
 {
-    return place->until != NULL
-               ? gmt_arena_text(arena, "between %s and %s", place->where.label, place->until)
-               : place->where.label;
+    const char *in = place->inner != NULL ? ", in " : "";
+    const char *inner = place->inner != NULL ? place->inner : "";
+
+    if (place->until != NULL) {
+        return gmt_arena_text(arena, "between %s and %s%s%s", place->where.label, place->until, in,
+                              inner);
+    }
+    return gmt_arena_text(arena, "%s%s%s", place->where.label, in, inner);
 }
 
 /* "; it is host-bound: a launch every 20 us, and kernels end after 2 us"; "" where no finding says so. */

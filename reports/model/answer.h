@@ -44,7 +44,7 @@ const char *gmt_answer_idle(const struct gmt_report *report);
 /* The same for a heading: ": GPU idle for 62 %, 41 % for host code". */
 const char *gmt_answer_idle_short(const struct gmt_report *report);
 
-/* "between A and B", or the place. */
+/* "between A and B", or the place; ", in C" where it has an inner one. */
 const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_place *place);
 
 /* Why the parts of the time are not those of other figures, or NULL. One sentence without its end. */

@@ -174,6 +174,8 @@ enum gmt_time_part {
 struct gmt_call_place {
     struct gmt_where where;
     const char *until; /* of time between two calls: the label of the second; else NULL */
+    const char
+        *inner; /* of a line of which much is shown: the library's line that it was in; NULL */
     double count, time_ns, longest_ns; /* times: NAN where the trace has none */
 };
 
@@ -182,6 +184,7 @@ struct gmt_time_row {
         longest_ns; /* the last two: of what the device was idle for; NAN: known of no piece */
     struct gmt_call_place *places; /* most time first */
     size_t place_count;
+    double more_places, more_ns; /* of which no place is in `places` */
 };
 
 /* A piece of time in which a device was idle for one cause. */

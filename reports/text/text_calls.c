@@ -50,11 +50,19 @@ static void cause(struct gmt_text_out *t, const struct gmt_report *r, enum gmt_t
     gmt_text_style(t, GMT_STYLE_PLAIN);
     for (size_t i = 0; i < row->place_count; i++) {
         const struct gmt_call_place *place = &row->places[i];
-        const char *what = place->until != NULL ? gmt_call_place_name(r->arena, place)
-                                                : place_name(r, &place->where);
+        const char *what = place->until != NULL || place->inner != NULL
+                               ? gmt_call_place_name(r->arena, place)
+                               : place_name(r, &place->where);
 
         line(t, 2, place->time_ns, place->count, place->longest_ns,
              gmt_arena_text(r->arena, "  %s", what));
+    }
+    if (row->more_places > 0) {
+        char ns[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+
+        fprintf(t->out, "%*s… and %s more place%s, %s\n", 40, "",
+                gmt_format_count(count, row->more_places), row->more_places == 1 ? "" : "s",
+                gmt_format_ns(ns, row->more_ns));
     }
 }
 

@@ -47,6 +47,7 @@ export interface IdlePlace {
   file: string | null;
   line: number | null;
   until?: string;
+  inner?: string;
 }
 
 /** More events than a page can hold: neighbours of one lane and kind were merged. */

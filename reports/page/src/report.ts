@@ -106,13 +106,14 @@ export interface Quote {
   first_line: number | null;
   lines: string[];
 }
-/** How much of something was at a place; `until`: time between the call there and the next one. */
+/** How much of something was at a place; `until`: time between the call there and the next one; `inner`: a library's line that it was in. */
 export interface CallPlace {
   label: string;
   function: string | null;
   file: string | null;
   line: number | null;
   until?: string;
+  inner?: string;
   count: number | null;
   time_ns: number | null;
   longest_ns: number | null;

@@ -36,6 +36,10 @@ const payload = payloadOf(
       { begin: 150, ns: 50, part: 3, place: 1, device: 0 },
       { begin: 200, ns: 10, part: 2, place: 1, device: 0 },
       { begin: 250, ns: 20, part: 3, place: 2, device: 0 },
+      { begin: 1000, ns: 20, part: 3, place: 3, device: 0 },
+      { begin: 1020, ns: 10, part: 3, place: 4, device: 0 },
+      { begin: 1030, ns: 5, part: 3, place: 3, device: 0 },
+      { begin: 1100, ns: 100, part: 3, place: 0, device: 0 },
     ],
   },
   {
@@ -44,6 +48,8 @@ const payload = payloadOf(
       { label: 'load.cu:20', function: 'load', file: '/src/load.cu', line: 20 },
       { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10 },
       { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10, until: 'load.cu:20' },
+      { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10, inner: 'lib.py:3' },
+      { label: 'main.cu:10', function: 'main', file: '/src/main.cu', line: 10, inner: 'lib.py:5' },
     ],
   },
 );
@@ -71,6 +77,18 @@ test('causes of idle time are the pieces that lie in the range', () => {
   const host = causesWithin(payload, [0, 300]).at(-1);
   assert.deepEqual(host.places.map(placeName), ['main.cu:10', 'between main.cu:10 and load.cu:20']);
   assert.deepEqual([host.times, host.longest_ns], [3, 50]);
+});
+
+test('places of one name are one, and a line that has most of the time is divided', () => {
+  const host = (range) => causesWithin(payload, range).at(-1).places.map((place) => [placeName(place), place.time_ns, place.count]);
+  assert.deepEqual(host([1000, 1050]), [
+    ['main.cu:10, in lib.py:3', 25, 2],
+    ['main.cu:10, in lib.py:5', 10, 1],
+  ]);
+  assert.deepEqual(host([1000, 1200]), [
+    ['load.cu:20', 100, 1],
+    ['main.cu:10', 35, 3],
+  ]);
 });
 
 test('calls, copies and kernels are those that begin in the range', () => {

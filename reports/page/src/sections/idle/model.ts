@@ -22,9 +22,33 @@ export function piecesOf(payload: Payload): Pieces {
   return { rows: table.rows, begin, ns, part, place, device };
 }
 
-/** "between a.cu:1 and a.cu:9", or the place. */
-export function placeName({ label, until }: Pick<CallPlace, 'label' | 'until'>): string {
-  return until === undefined ? label : `between ${label} and ${until}`;
+/** "between a.cu:1 and a.cu:9", or the place; ", in b.py:3" where it has an inner one. */
+export function placeName({ label, until, inner }: Pick<CallPlace, 'label' | 'until' | 'inner'>): string {
+  return (until === undefined ? label : `between ${label} and ${until}`) + (inner === undefined ? '' : `, in ${inner}`);
+}
+
+/** Places of one name are one. */
+function merged(places: Iterable<CallPlace>): CallPlace[] {
+  const sums = new Map<string, CallPlace>();
+  for (const place of places) {
+    const name = `${placeName(place)}\n${place.file ?? ''}`;
+    const sum = sums.get(name) ?? { ...place, count: 0, time_ns: 0, longest_ns: 0 };
+    sum.count = (sum.count ?? 0) + (place.count ?? 0);
+    sum.time_ns = (sum.time_ns ?? 0) + (place.time_ns ?? 0);
+    sum.longest_ns = Math.max(sum.longest_ns ?? 0, place.longest_ns ?? 0);
+    sums.set(name, sum);
+  }
+  return [...sums.values()];
+}
+
+/** As gmt_idle_pieces_name does: a line that has more than half of the time is divided by what of a library it was in. */
+function divided(places: CallPlace[]): CallPlace[] {
+  const whole = (place: CallPlace): CallPlace => ({ ...place, inner: undefined });
+  const half = places.reduce((sum, { time_ns }) => sum + (time_ns ?? 0), 0) / 2;
+  const much = merged(places.map(whole)).find(({ time_ns }) => (time_ns ?? 0) > half);
+  const isMuch = (place: CallPlace) =>
+    much !== undefined && placeName(whole(place)) === placeName(much) && place.file === much.file;
+  return merged(places.map((place) => (isMuch(place) ? place : whole(place))));
 }
 
 /** Of several devices: the sum of all. */
@@ -51,7 +75,7 @@ export function causesWithin(payload: Payload, range: Range): TimePart[] {
 }
 
 function partOf(name: string, title: string, all: Map<number, CallPlace>): TimePart {
-  const places = [...all.values()].sort((a, b) => (b.time_ns ?? 0) - (a.time_ns ?? 0));
+  const places = divided([...all.values()]).sort((a, b) => (b.time_ns ?? 0) - (a.time_ns ?? 0));
   return {
     name,
     title,
