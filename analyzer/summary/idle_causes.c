@@ -129,8 +129,9 @@ static void take(struct idle_search *search, int64_t begin_ns, int64_t end_ns,
 {
     struct gmt_idle_cause cause = {begin_ns, end_ns, part, call, until};
 
-    if (search->starts && (part == GMT_TIME_HOST || part == GMT_TIME_OTHER_CALLS)) {
-        cause.part = GMT_TIME_START_UP;
+    if ((search->starts || search->ending == NULL) &&
+        (part == GMT_TIME_HOST || part == GMT_TIME_OTHER_CALLS)) {
+        cause.part = search->starts ? GMT_TIME_START_UP : GMT_TIME_SHUTDOWN;
         cause.until = part == GMT_TIME_OTHER_CALLS ? call : until;
     }
     if (search->rc == 0 && end_ns > begin_ns) {

@@ -7,7 +7,7 @@
  * its stream, which is a synchronization). Before that, the cause is the call that this thread is in, and where it is in none,
  * the call of another thread that is no wait, else the code of the host. Calls of any thread that allocate, page-lock or load
  * code go first: they hold locks of the driver. What is before the first operation of the device and in none of
- * the calls named is start-up.
+ * the calls named is start-up, and what is after its last one likewise shutdown.
  */
 #ifndef GMT_ANALYZER_SUMMARY_IDLE_CAUSES_H
 #define GMT_ANALYZER_SUMMARY_IDLE_CAUSES_H

@@ -69,7 +69,7 @@ static uint64_t stack_key(const struct gmt_host_calls *calls, size_t call)
 
 static bool is_between_calls(enum gmt_time_part part)
 {
-    return part == GMT_TIME_HOST || part == GMT_TIME_START_UP;
+    return part == GMT_TIME_HOST || part == GMT_TIME_START_UP || part == GMT_TIME_SHUTDOWN;
 }
 
 /* The function of a library's that the user's function was in. */

@@ -85,9 +85,10 @@ static void scale(struct gmt_time_row *row, double ns)
 static void balance(struct gmt_report *report, double busy_ns)
 {
     static const enum gmt_time_part order[] = {
-        GMT_TIME_HOST,         GMT_TIME_START_UP,   GMT_TIME_SYNC,       GMT_TIME_OTHER_CALLS,
-        GMT_TIME_LAUNCH_CALLS, GMT_TIME_COPY_CALLS, GMT_TIME_ALLOCATION, GMT_TIME_PAGE_LOCKING,
-        GMT_TIME_LOADING,      GMT_TIME_UNSEEN,     GMT_TIME_COPIES,     GMT_TIME_KERNELS};
+        GMT_TIME_HOST,         GMT_TIME_START_UP,     GMT_TIME_SHUTDOWN,   GMT_TIME_SYNC,
+        GMT_TIME_OTHER_CALLS,  GMT_TIME_LAUNCH_CALLS, GMT_TIME_COPY_CALLS, GMT_TIME_ALLOCATION,
+        GMT_TIME_PAGE_LOCKING, GMT_TIME_LOADING,      GMT_TIME_UNSEEN,     GMT_TIME_COPIES,
+        GMT_TIME_KERNELS};
     struct gmt_time_row *parts = report->time_parts;
     double own_ns = isnan(report->own_ns) ? 0 : report->own_ns;
     double worked_ns = parts[GMT_TIME_OWN].ns;

@@ -211,6 +211,7 @@ static const struct {
     [GMT_TIME_SYNC] = {"idle_synchronization", "idle: synchronization"},
     [GMT_TIME_OTHER_CALLS] = {"idle_other_calls", "idle: other calls"},
     [GMT_TIME_START_UP] = {"idle_start_up", "idle: start-up"},
+    [GMT_TIME_SHUTDOWN] = {"idle_shutdown", "idle: shutdown"},
     [GMT_TIME_HOST] = {"idle_host_code", "idle: host code"},
     [GMT_TIME_OWN] = {"gmtrace", "gmtrace itself"},
 };
@@ -265,7 +266,7 @@ static const char *host_bound(const struct gmt_report *r)
     return "";
 }
 
-/* How long the device was idle, and the part that took most of it. */
+/* How long the device was idle, and the part that took most of it: not what came when all was done. */
 static double idle_of(const struct gmt_report *r, size_t *largest)
 {
     double idle_ns = 0;
@@ -273,7 +274,9 @@ static double idle_of(const struct gmt_report *r, size_t *largest)
     *largest = GMT_TIME_ALLOCATION;
     for (size_t i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
         idle_ns += r->time_parts[i].ns;
-        *largest = r->time_parts[i].ns > r->time_parts[*largest].ns ? i : *largest;
+        *largest = i != GMT_TIME_SHUTDOWN && r->time_parts[i].ns > r->time_parts[*largest].ns
+                       ? i
+                       : *largest;
     }
     return idle_ns;
 }
@@ -292,6 +295,18 @@ static const char *subject(const struct gmt_report *r)
     return r->device_idle_count > 1 ? "the GPUs are all" : "the GPU is";
 }
 
+/* " besides shutdown (48.3 %)": that is longer than what is named as the largest; else "". */
+static const char *besides(const struct gmt_report *r, size_t largest)
+{
+    double ns = r->time_parts[GMT_TIME_SHUTDOWN].ns;
+    char share[GMT_FORMAT_BYTES];
+
+    return ns > r->time_parts[largest].ns
+               ? gmt_arena_text(r->arena, " besides shutdown (%s)",
+                                gmt_format_percent(share, 100 * ns / r->recorded_ns))
+               : "";
+}
+
 const char *gmt_answer_idle(const struct gmt_report *r)
 {
     char share[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
@@ -305,8 +320,8 @@ const char *gmt_answer_idle(const struct gmt_report *r)
     if (!(row->ns >= SEEN_IN_A_FACTOR * r->recorded_ns) || row->place_count == 0) {
         return gmt_arena_text(r->arena, "%s idle for %s of the time", subject(r), share);
     }
-    return gmt_arena_text(r->arena, "%s idle for %s of the time, most of all for %s (%s)%s%s%s",
-                          subject(r), share, cause_of(largest),
+    return gmt_arena_text(r->arena, "%s idle for %s of the time, most of all%s for %s (%s)%s%s%s",
+                          subject(r), share, besides(r, largest), cause_of(largest),
                           gmt_format_percent(most, 100 * row->ns / r->recorded_ns),
                           row->places[0].until != NULL ? ", " : ", at ",
                           gmt_call_place_name(r->arena, &row->places[0]), host_bound(r));

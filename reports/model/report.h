@@ -165,7 +165,8 @@ enum gmt_time_part {
     GMT_TIME_SYNC,
     GMT_TIME_OTHER_CALLS,
     GMT_TIME_START_UP, /* before the first work of the device: none of these calls */
-    GMT_TIME_HOST,     /* after that: the host is in no call                        */
+    GMT_TIME_SHUTDOWN, /* after its last work, likewise                              */
+    GMT_TIME_HOST,     /* between the two: the host is in no call                    */
     GMT_TIME_OWN,      /* gmtrace works          */
     GMT_TIME_PARTS
 };

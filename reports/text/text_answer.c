@@ -24,6 +24,7 @@ static const struct {
     [GMT_TIME_SYNC] = {'s', GMT_STYLE_YELLOW},
     [GMT_TIME_OTHER_CALLS] = {'o', GMT_STYLE_YELLOW},
     [GMT_TIME_START_UP] = {'u', GMT_STYLE_YELLOW},
+    [GMT_TIME_SHUTDOWN] = {'d', GMT_STYLE_DIM},
     [GMT_TIME_HOST] = {'h', GMT_STYLE_RED},
     [GMT_TIME_OWN] = {'g', GMT_STYLE_DIM},
 };

@@ -76,7 +76,7 @@ static void devices(struct gmt_text_out *t, const struct gmt_report *r)
         size_t largest = GMT_TIME_ALLOCATION;
 
         for (size_t k = GMT_TIME_ALLOCATION; k <= GMT_TIME_HOST; k++) {
-            largest = device->ns[k] > device->ns[largest] ? k : largest;
+            largest = k != GMT_TIME_SHUTDOWN && device->ns[k] > device->ns[largest] ? k : largest;
         }
         gmt_text_wrap(t, 2, "",
                       gmt_arena_text(r->arena, "Device %d%s%s by itself: %s, most of all %s, %s.",

@@ -45,6 +45,7 @@ const CAUSES: Record<string, number> = {
   idle_synchronization: look(9, 'rising'),
   idle_other_calls: look(7, 'dots'),
   idle_start_up: look(11, 'falling'),
+  idle_shutdown: look(12, 'falling'),
   idle_host_code: look(2, 'none'),
 };
 
