@@ -139,6 +139,21 @@ static const struct gmt_frame_kind *kind_of(const struct gmt_stack_frames *frame
     return low < frames->kind_count && frames->kinds[low].id == id ? &frames->kinds[low] : &unknown;
 }
 
+bool gmt_stack_has_own(const struct gmt_stack_frames *frames, int64_t stack)
+{
+    size_t n;
+    const int64_t *rows = frames_of(frames, stack, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_frame_kind *kind = kind_of(frames, rows[i]);
+
+        if (kind->users && kind->own) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* How many frames two stacks have in common, from the outermost on. */
 static size_t common_frames(const int64_t *a, size_t n, const int64_t *b, size_t others)
 {

@@ -24,6 +24,9 @@ struct gmt_stack_frames {
 int gmt_stack_frames_load(struct gmt_stack_frames *frames, const struct gmt_timeline *timeline);
 void gmt_stack_frames_free(struct gmt_stack_frames *frames);
 
+/* Is there a frame in a file that no library brought on this stack? */
+bool gmt_stack_has_own(const struct gmt_stack_frames *frames, int64_t stack);
+
 /*
  * One function that was active during both calls: its frame in either stack. They differ where it called from
  * two of its lines.

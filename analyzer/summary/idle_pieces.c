@@ -15,10 +15,12 @@ enum { MOST_PLACES = 5, MOST_PIECES = 100000, MOST_NAMED = 1000 };
 int gmt_idle_pieces_take(void *user, const struct gmt_idle_cause *cause)
 {
     struct gmt_idle_pieces *pieces = user;
+    struct gmt_idle_cause named = *cause;
     size_t place = 0;
 
+    gmt_user_calls_put(pieces->user_calls, &named);
     pieces->part_ns[cause->part] += (double)(cause->end_ns - cause->begin_ns);
-    int rc = gmt_idle_places_add(&pieces->places, cause, &place);
+    int rc = gmt_idle_places_add(&pieces->places, &named, &place);
     if (rc != 0) {
         return rc;
     }

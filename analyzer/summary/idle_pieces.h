@@ -4,10 +4,12 @@
 #define GMT_ANALYZER_SUMMARY_IDLE_PIECES_H
 
 #include "analyzer/summary/idle_places.h"
+#include "analyzer/summary/user_calls.h"
 
-/* Zeros, with places.calls and places.frames, are none so far. */
+/* Zeros, with places.calls, places.frames and user_calls, are none so far. */
 struct gmt_idle_pieces {
     struct gmt_idle_places places;
+    const struct gmt_user_calls *user_calls;
     struct gmt_idle_piece *rows; /* place: index into places */
     size_t count, room;
     int32_t device;  /* of what is taken next */

@@ -206,7 +206,10 @@ static struct gmt_where where_of(struct gmt_analysis *analysis,
     size_t index = side == 0 ? place->call : place->until;
 
     if (index >= places->calls->count) {
-        const char *missing = side == 0 ? "the first call" : "the end of the run";
+        /* Calls are in the order of time: others were made before a thread's first one, unless it is the first of all. */
+        const char *missing = side == 1           ? "the end of the run"
+                              : place->until == 0 ? "the first call"
+                                                  : "the start of its thread";
 
         return (struct gmt_where){.label = is_between_calls(place->part) ? missing : "not known"};
     }

@@ -263,11 +263,16 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basi
     const struct gmt_idle_calls *calls = &basis->idle_calls;
     const struct gmt_idle_ops *ops = &basis->ops;
     struct gmt_stack_frames frames = {0};
-    struct gmt_idle_pieces all = {.places = {.calls = &basis->calls, .frames = &frames}};
-    struct gmt_idle_pieces each = {.places = {.calls = &basis->calls, .frames = &frames}};
+    struct gmt_user_calls user_calls = {.calls = NULL};
+    struct gmt_idle_pieces all = {.places = {.calls = &basis->calls, .frames = &frames},
+                                  .user_calls = &user_calls};
+    struct gmt_idle_pieces each = all;
     int rc = gmt_stack_frames_load(&frames, analysis->timeline);
 
     all.device = ops->count > 0 ? ops->rows[0].device : -1;
+    if (rc == 0) {
+        rc = gmt_user_calls_make(&user_calls, &basis->calls, &frames);
+    }
     if (rc == 0) {
         rc = fill_parts(analysis, calls, ops, &all);
     }
@@ -279,6 +284,7 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basi
     }
     gmt_idle_pieces_free(&all);
     gmt_idle_pieces_free(&each);
+    gmt_user_calls_free(&user_calls);
     gmt_stack_frames_free(&frames);
     return rc;
 }

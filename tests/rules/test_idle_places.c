@@ -183,3 +183,58 @@ Test(idle_places, beyond_those_shown_are_counted)
     free(text);
     gmt_fixture_free(&fixture);
 }
+
+/* As of JAX: a thread of the library launches what the program, in another thread, has asked for. */
+static void analyze_with_worker(bool asks_before)
+{
+    begin_in_library();
+    put("INSERT INTO stack VALUES (40, 1); INSERT INTO stack_frame VALUES (40, 0, 25)");
+    stack = 35;
+    load(1000);
+    launch(5000, 1000, 10000);
+    wait_for(11000);
+    if (asks_before) {
+        stack = 30;
+        load(60000);
+    }
+    host(400000);
+    thread = 2;
+    stack = 40;
+    launch(5000, 1000, 10000);
+    host(300000);
+    launch(5000, 1000, 10000);
+    thread = 1;
+    stack = 30;
+    load(60000);
+    analyze();
+}
+
+Test(idle_places, of_a_thread_of_a_library_are_those_of_the_thread_that_runs_the_program)
+{
+    analyze_with_worker(true);
+    cr_expect_eq(fixture.report.time_parts[GMT_TIME_HOST].place_count, 1);
+    cr_expect_str_eq(name_of(GMT_TIME_HOST, 0), "run.py:7, in add.py:3");
+    cr_expect_float_eq(place(GMT_TIME_HOST)->time_ns, 400e3 + 300e3 - 10e3, 1e3);
+    gmt_fixture_free(&fixture);
+    analyze_with_worker(false);
+    cr_expect_str_eq(name_of(GMT_TIME_HOST, 0), "between run.py:9 and run.py:7");
+    gmt_fixture_free(&fixture);
+}
+
+/* Other threads have made calls before. */
+Test(idle_places, before_the_first_call_of_a_thread_begin_with_the_thread)
+{
+    begin();
+    put("INSERT INTO stack VALUES (40, 1); INSERT INTO stack_frame VALUES (40, 0, 25); "
+        "DELETE FROM stack_frame WHERE stack_id < 10");
+    launch(5000, 1000, 10000);
+    wait_for(11000);
+    host(400000);
+    thread = 2;
+    stack = 40;
+    launch(5000, 1000, 10000);
+    analyze();
+    cr_expect_str_eq(place(GMT_TIME_HOST)->where.label, "the start of its thread");
+    cr_expect_not_null(place(GMT_TIME_HOST)->until);
+    gmt_fixture_free(&fixture);
+}
