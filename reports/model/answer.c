@@ -16,6 +16,8 @@
 #define SEEN_IN_A_FACTOR 0.01
 /* A program's author is not sent first to what saves less than a thousandth of the run: no two runs are that equal. */
 #define FIRST_MIN_SHARE 0.001
+/* Of the idle time: in the sentence about all of it, less than a twentieth would be taken for its reason. */
+#define HOST_BOUND_SHARE 0.05
 
 /* Where the reasons, or a second sentence, begin; what stands in brackets belongs to the words before it. */
 static size_t clause_length(const char *text)
@@ -252,18 +254,29 @@ const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_p
     return gmt_arena_text(arena, "%s%s%s", place->where.label, in, inner);
 }
 
-/* "; it is host-bound: a launch every 20 us, and kernels end after 2 us"; "" where no finding says so. */
-static const char *host_bound(const struct gmt_report *r)
+/* "; of this, 1.08 s (7 places) waits for launches that come too slowly", of GM512's findings; "" where that is no part of it to
+ * speak of. */
+static const char *host_bound(const struct gmt_report *r, double idle_ns)
 {
+    char time[GMT_FORMAT_BYTES], count[GMT_FORMAT_BYTES];
+    double ns = 0;
+    size_t places = 0;
+
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct gmt_finding *finding = &r->findings[i];
 
-        if (finding->rule != NULL && strcmp(finding->rule, "GM512") == 0) {
-            return gmt_arena_text(r->arena, "; the program is host-bound: %.*s",
-                                  (int)clause_length(finding->headline), finding->headline);
+        if (finding->rule != NULL && strcmp(finding->rule, "GM512") == 0 &&
+            finding->saving.high_ns > 0) {
+            ns += finding->saving.high_ns;
+            places += finding->part_count > 0 ? finding->part_count : 1;
         }
     }
-    return "";
+    if (!(ns > 0) || ns < HOST_BOUND_SHARE * idle_ns) {
+        return "";
+    }
+    return gmt_arena_text(
+        r->arena, "; of this, %s (%s place%s) waits for launches that come too slowly",
+        gmt_format_ns(time, ns), gmt_format_count(count, (double)places), places == 1 ? "" : "s");
 }
 
 /* How long the device was idle, and the part that took most of it: not what came when all was done. */
@@ -315,7 +328,8 @@ const char *gmt_answer_idle(const struct gmt_report *r)
     if (!r->has_time_parts) {
         return NULL;
     }
-    gmt_format_percent(share, 100 * idle_of(r, &largest) / r->recorded_ns);
+    double idle_ns = idle_of(r, &largest);
+    gmt_format_percent(share, 100 * idle_ns / r->recorded_ns);
     const struct gmt_time_row *row = &r->time_parts[largest];
     if (!(row->ns >= SEEN_IN_A_FACTOR * r->recorded_ns) || row->place_count == 0) {
         return gmt_arena_text(r->arena, "%s idle for %s of the time", subject(r), share);
@@ -324,7 +338,7 @@ const char *gmt_answer_idle(const struct gmt_report *r)
                           subject(r), share, besides(r, largest), cause_of(largest),
                           gmt_format_percent(most, 100 * row->ns / r->recorded_ns),
                           row->places[0].until != NULL ? ", " : ", at ",
-                          gmt_call_place_name(r->arena, &row->places[0]), host_bound(r));
+                          gmt_call_place_name(r->arena, &row->places[0]), host_bound(r, idle_ns));
 }
 
 const char *gmt_answer_idle_short(const struct gmt_report *r)

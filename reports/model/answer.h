@@ -38,7 +38,7 @@ bool gmt_answer_has_work(const struct gmt_report *report);
 /* What "no findings" means, as a sentence without its end. */
 const char *gmt_answer_none(const struct gmt_report *report);
 
-/* How much of the time the device was idle, for what most of all, and whether that is a host that comes too late with its launches: one
+/* How much of the time the device was idle, for what most of all, and how much of it for a host that comes too late with its launches: one
  * sentence without its end. NULL: not known. */
 const char *gmt_answer_idle(const struct gmt_report *report);
 /* The same for a heading: ": GPU idle for 62 %, 41 % for host code". */

@@ -122,6 +122,40 @@ Test(answer, of_every_rule_begins_with_a_verb)
     }
 }
 
+static const char *idle_with(double waits_ns, size_t others)
+{
+    static struct gmt_finding_part parts[7];
+    static struct gmt_finding findings[2];
+    static struct gmt_call_place place;
+    static struct gmt_report report;
+
+    place = (struct gmt_call_place){.where = {.label = "a.cu:1"}};
+    findings[0] = (struct gmt_finding){.rule = "GM512", .saving = {0, 1, waits_ns / 2, 0}};
+    findings[1] = (struct gmt_finding){
+        .rule = "GM512", .saving = {0, 1, waits_ns / 2, 0}, .parts = parts, .part_count = others};
+    report = (struct gmt_report){.arena = &arena,
+                                 .has_time_parts = true,
+                                 .recorded_ns = 1e9,
+                                 .findings = findings,
+                                 .finding_count = 2};
+    report.time_parts[GMT_TIME_HOST] = (struct gmt_time_row){
+        .ns = 5e8, .places = &place, .place_count = 1};
+    return gmt_answer_idle(&report);
+}
+
+/* All such findings together, and only where that is a real part of the idle time. */
+Test(answer, calls_launches_too_slow_where_much_waits_for_them)
+{
+    cr_expect_str_eq(idle_with(2.4e7, 7),
+                     "the GPU is idle for 50.0 % of the time, most of all for host code (50.0 %), "
+                     "at a.cu:1");
+    cr_expect_str_eq(idle_with(2.6e7, 7),
+                     "the GPU is idle for 50.0 % of the time, most of all for host code (50.0 %), "
+                     "at a.cu:1; of this, 26.0 ms (8 places) waits for launches that come too "
+                     "slowly");
+    gmt_arena_free(&arena);
+}
+
 /* Below a thousandth of the run no two runs are equal: only what is gained otherwise is named first then. */
 Test(answer, names_nothing_first_that_saves_next_to_nothing)
 {
