@@ -109,7 +109,7 @@ static void first(FILE *out, const struct gmt_report *r)
     if (times[0] != '\0') {
         fprintf(out, ": %s", times);
     }
-    if (all[0] != '\0' && r->finding_count > count) {
+    if (all[0] != '\0' && r->finding_count > count && strcmp(times, all) != 0) {
         fprintf(out, "; all %zu findings: %s", r->finding_count, all);
     }
     fputs("\n\n", out);

@@ -43,8 +43,10 @@ void gmt_text_first(struct gmt_text_out *t, const struct gmt_report *r)
                                                         r->finding_count > count ? few : all);
     const char *both = gmt_arena_text(r->arena, "%s; all %zu findings: %s", title, r->finding_count,
                                       all);
+    /* Of findings that are left out because they save next to nothing the sum is the same. */
+    bool more = all[0] != '\0' && r->finding_count > count && strcmp(few, all) != 0;
     bool fits = gmt_clean_length(both) + 5 <= t->columns;
-    gmt_text_heading(t, all[0] != '\0' && r->finding_count > count && fits ? both : title);
+    gmt_text_heading(t, more && fits ? both : title);
     for (size_t i = 0; i < count; i++) {
         const struct gmt_finding *f = &r->findings[i];
         const char *gain = gmt_answer_gain(r, f), *sure = gmt_answer_certainty(r, f);

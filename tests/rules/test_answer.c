@@ -4,11 +4,13 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyzer/run/rules.h"
 #include "reports/model/answer.h"
 #include "reports/model/tried.h"
+#include "reports/writers.h"
 #include "tests/rules/fixture.h"
 
 static struct gmt_arena arena;
@@ -120,6 +122,61 @@ Test(answer, of_every_rule_begins_with_a_verb)
         }
         gmt_fixture_free(&fixture);
     }
+}
+
+static bool writes(struct gmt_report *report, const char *format, const char *what)
+{
+    struct gmt_writer_options options = {.top = 10, .columns = 120};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    cr_assert_eq(gmt_writer_find(format)->write(report, &options, out), 0);
+    fclose(out);
+    bool found = strstr(text, what) != NULL;
+    free(text);
+    return found;
+}
+
+/* What is left out saves next to nothing. */
+Test(answer, does_not_say_twice_what_all_findings_save)
+{
+    static const char *const formats[] = {"text", "markdown"};
+    struct gmt_finding findings[4];
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "golden/trace");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_assert_gt(fixture.report.finding_count, 0);
+    for (size_t i = 0; i < 4; i++) {
+        findings[i] = fixture.report.findings[0];
+    }
+    fixture.report.findings = findings;
+    fixture.report.finding_count = 4;
+    fixture.report.first = (struct gmt_saving){1e6, 2e6, 3e6, 0.02};
+    fixture.report.combined = (struct gmt_saving){2e6, 4e6, 6e6, 0.04};
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect(writes(&fixture.report, formats[i], "; all "), "%s", formats[i]);
+    }
+    fixture.report.first = fixture.report.combined;
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect_not(writes(&fixture.report, formats[i], "; all "), "%s", formats[i]);
+    }
+    gmt_fixture_free(&fixture);
+}
+
+/* A read-back may wait for no kernel. */
+Test(answer, says_what_a_read_back_waits_for_and_what_it_copies)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM109_positive");
+    gmt_fixture_analyze(&fixture, "GM109");
+    cr_assert_gt(fixture.report.finding_count, 0);
+    cr_expect_not_null(
+        strstr(fixture.report.findings[0].headline, " for kernels, then copies for "), "%s",
+        fixture.report.findings[0].headline);
+    gmt_fixture_free(&fixture);
 }
 
 static const char *idle_with(double waits_ns, size_t others)

@@ -89,7 +89,7 @@ static void describe(struct gmt_analysis *analysis, struct gmt_finding *finding,
     gmt_finding_evidence(finding, "copying", "ns", sums->host - sums->wait);
     gmt_finding_evidence(finding, "device_stood_still", "ns", sums->idle);
     finding->headline = gmt_text(analysis,
-                                 "%s read-backs of %s: each waits %s for kernels and copies for "
+                                 "%s read-backs of %s: each waits %s for kernels, then copies for "
                                  "%s; the GPU is then idle for %s",
                                  gmt_format_count(count, each),
                                  gmt_format_bytes(size, (double)copy->bytes),

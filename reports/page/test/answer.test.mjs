@@ -81,6 +81,8 @@ test('the heading states what the first three save, and all of them', () => {
     heading(makeReport({ verdict, findings })),
     'Do first: 1.73 s → 1.38 s, 1.26 ×; all 4 findings: 1.73 s → 1.26 s, 1.38 ×',
   );
+  const same = { ...verdict, first_saving: saving(472e6) };
+  assert.equal(heading(makeReport({ verdict: same, findings })), 'Do first: 1.73 s → 1.26 s, 1.38 ×');
   assert.equal(heading(makeReport({ verdict, findings: findings.slice(1) })), 'Do first: 1.73 s → 1.26 s, 1.38 ×');
 });
 

@@ -73,7 +73,7 @@ export function heading(report: Report): string {
   const all = times(report, combined_saving);
   if (all === '') return 'Do first';
   const some = first_saving === undefined ? '' : times(report, first_saving);
-  if (report.findings.length <= firstOf(report).length || some === '') return `Do first: ${all}`;
+  if (report.findings.length <= firstOf(report).length || some === '' || some === all) return `Do first: ${all}`;
   return `Do first: ${some}; all ${report.findings.length} findings: ${all}`;
 }
 
