@@ -191,13 +191,12 @@ static void calls(FILE *out, const struct gmt_report *r)
     fputs("<details><summary>What the GPU was idle for</summary>\n\n| cause | times | time | most "
           "of it at |\n|---|---:|---:|---|\n",
           out);
-    for (int i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
-        const struct gmt_time_row *row = &r->time_parts[i];
+    enum gmt_time_part causes[GMT_TIME_PARTS];
+    size_t n = gmt_idle_causes_rank(r, causes);
+    for (size_t i = 0; i < n; i++) {
+        const struct gmt_time_row *row = &r->time_parts[causes[i]];
 
-        if (!(row->ns > 0)) {
-            continue;
-        }
-        fprintf(out, "| %s | %s | %s | ", gmt_time_part_title((enum gmt_time_part)i),
+        fprintf(out, "| %s | %s | %s | ", gmt_time_part_title(causes[i]),
                 gmt_format_count(count, row->times), gmt_format_ns(ns, row->ns));
         if (row->place_count > 0 && row->places[0].until != NULL) {
             fputs("between ", out);

@@ -341,19 +341,23 @@ const char *gmt_answer_idle(const struct gmt_report *r)
                           gmt_call_place_name(r->arena, &row->places[0]), host_bound(r, idle_ns));
 }
 
-const char *gmt_answer_idle_short(const struct gmt_report *r)
+size_t gmt_idle_causes_rank(const struct gmt_report *r, enum gmt_time_part causes[GMT_TIME_PARTS])
 {
-    char share[GMT_FORMAT_BYTES], most[GMT_FORMAT_BYTES];
-    size_t largest;
+    size_t n = 0;
 
-    if (!r->has_time_parts) {
-        return "";
+    for (size_t i = GMT_TIME_ALLOCATION; r->has_time_parts && i <= GMT_TIME_HOST; i++) {
+        size_t at = n;
+
+        if (!(r->time_parts[i].ns > 0)) {
+            continue;
+        }
+        for (; at > 0 && r->time_parts[causes[at - 1]].ns < r->time_parts[i].ns; at--) {
+            causes[at] = causes[at - 1];
+        }
+        causes[at] = (enum gmt_time_part)i;
+        n++;
     }
-    gmt_format_percent(share, 100 * idle_of(r, &largest) / r->recorded_ns);
-    return gmt_arena_text(
-        r->arena, ": GPU idle for %s, %s for %s", share,
-        gmt_format_percent(most, 100 * r->time_parts[largest].ns / r->recorded_ns),
-        cause_of(largest));
+    return n;
 }
 
 const char *gmt_time_parts_note(const struct gmt_report *r)

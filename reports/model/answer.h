@@ -41,8 +41,9 @@ const char *gmt_answer_none(const struct gmt_report *report);
 /* How much of the time the device was idle, for what most of all, and how much of it for a host that comes too late with its launches: one
  * sentence without its end. NULL: not known. */
 const char *gmt_answer_idle(const struct gmt_report *report);
-/* The same for a heading: ": GPU idle for 62 %, 41 % for host code". */
-const char *gmt_answer_idle_short(const struct gmt_report *report);
+/* What the device was idle for, most time first; returns how many there are. */
+size_t gmt_idle_causes_rank(const struct gmt_report *report,
+                            enum gmt_time_part causes[GMT_TIME_PARTS]);
 
 /* "between A and B", or the place; ", in C" where it has an inner one. */
 const char *gmt_call_place_name(struct gmt_arena *arena, const struct gmt_call_place *place);

@@ -193,16 +193,20 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_coverage(t, report);
 }
 
-/* What is left out first: what the findings do not need. */
+/* What is left out first: what the findings do not need. What could not be checked goes before the last finding's fix. */
 static const struct gmt_text_detail shorter[] = {
-    {10, 10, 3, 5, 3, false, false, false},
-    {10, 10, 1, 5, 3, false, true, false},
-    {10, 5, 1, 4, 3, false, true, false},
-    {10, 3, 1, 3, 2, false, true, false},
-    {10, 2, 1, 2, 1, false, true, false},
-    {10, 1, 1, 1, 1, false, true, false},
-    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, false, true, false},
-    {5, GMT_TEXT_NO_CARDS, 1, 1, 1, false, true, false},
+    {10, 10, 3, 5, 3, 0, false, false, false},
+    {10, 10, 1, 5, 3, 0, false, true, false},
+    {10, 5, 1, 4, 3, 0, false, true, false},
+    {10, 3, 1, 3, 2, 0, false, true, false},
+    {10, 2, 1, 2, 1, 0, false, true, false},
+    {10, 1, 1, 1, 1, 0, false, true, false},
+    {10, 1, 1, 1, 1, 4, false, true, false},
+    {10, 1, 1, 1, 1, 2, false, true, false},
+    {10, 1, 1, 1, 1, 1, false, true, false},
+    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 4, false, true, false},
+    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 1, false, true, false},
+    {5, GMT_TEXT_NO_CARDS, 1, 1, 1, 1, false, true, false},
 };
 
 static size_t count_lines(const char *text)
@@ -259,7 +263,7 @@ static int write_text(const struct gmt_report *report, const struct gmt_writer_o
                       FILE *out)
 {
     const size_t top = options->top;
-    const struct gmt_text_detail full = {top, top, top, top, top, true, false, top == 0};
+    const struct gmt_text_detail full = {top, top, top, top, top, 0, true, false, top == 0};
     struct gmt_text_detail fuller;
     struct gmt_text_out t = {
         .out = out, .color = options->color, .columns = gmt_text_columns(options), .detail = &full};

@@ -126,12 +126,10 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
     if (!r->has_time_parts) {
         return;
     }
-    gmt_text_heading(t, gmt_arena_text(r->arena, "Where the recorded %s went%s",
-                                       gmt_format_ns(ns, r->recorded_ns),
-                                       t->detail->calls ? ""
-                                       : t->detail->only_counts
-                                           ? gmt_answer_idle_short(r)
-                                           : " (--top 0 adds causes and CUDA calls)"));
+    gmt_text_heading(
+        t,
+        gmt_arena_text(r->arena, "Where the recorded %s went%s", gmt_format_ns(ns, r->recorded_ns),
+                       t->detail->calls ? "" : " (--top 0 adds causes and CUDA calls)"));
     share_columns(r, width, columns);
     fputs("  ", t->out);
     for (size_t i = 0; i < GMT_TIME_PARTS; i++) {
@@ -153,9 +151,7 @@ void gmt_text_time(struct gmt_text_out *t, const struct gmt_report *r)
         key(t, &named, ' ', "the rest", rest_ns, rest_ns / r->recorded_ns);
     }
     fputs(named % parts_in_line(t) != 0 ? "\n" : "", t->out);
-    if (!t->detail->only_counts) {
-        gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "T%s.", gmt_answer_idle(r) + 1));
-    }
+    gmt_text_wrap(t, 2, "", gmt_arena_text(r->arena, "T%s.", gmt_answer_idle(r) + 1));
     if (gmt_time_parts_note(r) != NULL && !t->detail->only_counts) {
         gmt_text_style(t, GMT_STYLE_DIM);
         gmt_text_wrap(t, 2, "", gmt_time_parts_note(r));

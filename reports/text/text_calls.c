@@ -90,6 +90,7 @@ static void devices(struct gmt_text_out *t, const struct gmt_report *r)
 
 void gmt_text_idle(struct gmt_text_out *t, const struct gmt_report *r)
 {
+    enum gmt_time_part causes[GMT_TIME_PARTS];
     double idle_ns = 0;
     char ns[GMT_FORMAT_BYTES];
 
@@ -102,10 +103,9 @@ void gmt_text_idle(struct gmt_text_out *t, const struct gmt_report *r)
     gmt_text_heading(
         t, gmt_arena_text(r->arena, "What the GPU was idle for: %s", gmt_format_ns(ns, idle_ns)));
     columns(t, "times", "cause, and where the program was");
-    for (int i = GMT_TIME_ALLOCATION; i <= GMT_TIME_HOST; i++) {
-        if (r->time_parts[i].ns > 0) {
-            cause(t, r, (enum gmt_time_part)i);
-        }
+    size_t n = gmt_idle_causes_rank(r, causes);
+    for (size_t i = 0; i < n; i++) {
+        cause(t, r, causes[i]);
     }
     devices(t, r);
     if (r->time_parts[GMT_TIME_COPIES].ns > 0 && r->time_parts[GMT_TIME_COPIES].place_count > 0) {

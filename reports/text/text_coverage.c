@@ -92,7 +92,8 @@ static void difference(struct gmt_text_out *t, const struct gmt_report *r,
 
 void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)
 {
-    const char *by = lookup_paths(r), *from = runtimes(r);
+    bool whole = t->detail->gaps == 0;
+    const char *by = whole ? lookup_paths(r) : "", *from = whole ? runtimes(r) : "";
 
     if (r->coverage.line_count == 0) {
         return;

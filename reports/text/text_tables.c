@@ -311,9 +311,10 @@ static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *repo
 {
     struct gmt_arena arena = {0};
     struct reason *reasons = NULL;
-    size_t n = find_reasons(report, &arena, &reasons);
+    size_t n = find_reasons(report, &arena, &reasons), most = t->detail->gaps;
+    size_t shown = most > 0 && most + 1 < n ? most : n;
 
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < shown; i++) {
         const struct gmt_gap *gap = reasons[i].gaps[0].gap;
         struct gmt_arena line = {0};
 
@@ -322,6 +323,9 @@ static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *repo
                                      gap->remedy != NULL ? " (" : "", remedy_of(gap),
                                      gap->remedy != NULL ? ")" : ""));
         gmt_arena_free(&line);
+    }
+    if (shown < n) {
+        fprintf(t->out, "  … and for %zu more reasons (--top 0 shows all)\n", n - shown);
     }
     gmt_arena_free(&arena);
     fputc('\n', t->out);

@@ -143,9 +143,9 @@ Test(idle_places, between_one_line_and_itself_are_that_line)
     gmt_fixture_free(&fixture);
 }
 
-static char *text_of_all(void)
+static char *text_of(size_t top, size_t lines)
 {
-    struct gmt_writer_options options = {.top = 0};
+    struct gmt_writer_options options = {.top = top, .lines = lines};
     char *text = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&text, &bytes);
@@ -178,7 +178,7 @@ Test(idle_places, beyond_those_shown_are_counted)
     cr_expect_eq(row->place_count, 5);
     cr_expect_float_eq(row->more_places, LINES - 5, 0.1);
     cr_expect_float_eq(row->more_ns, 3 * 100e3 + 30e3, 1);
-    char *text = text_of_all();
+    char *text = text_of(0, 0);
     cr_expect_not_null(strstr(text, "… and 3 more places, 330 µs\n"), "%s", text);
     free(text);
     gmt_fixture_free(&fixture);
@@ -236,5 +236,63 @@ Test(idle_places, before_the_first_call_of_a_thread_begin_with_the_thread)
     analyze();
     cr_expect_str_eq(place(GMT_TIME_HOST)->where.label, "the start of its thread");
     cr_expect_not_null(place(GMT_TIME_HOST)->until);
+    gmt_fixture_free(&fixture);
+}
+
+static void make_causes(void)
+{
+    begin_in_library();
+    stack = 35;
+    launch(5000, 1000, 10000);
+    wait_for(11000);
+    load_from(35, 100000);
+    host(900000);
+    launch(5000, 1000, 10000);
+    analyze();
+}
+
+/* In no fixed order. */
+Test(idle_places, are_listed_by_cause_most_time_first)
+{
+    static const char *const formats[] = {"text", "markdown"};
+
+    make_causes();
+    for (size_t i = 0; i < 2; i++) {
+        struct gmt_writer_options options = {.top = 0};
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *out = open_memstream(&text, &bytes);
+
+        cr_assert_eq(gmt_writer_find(formats[i])->write(&fixture.report, &options, out), 0);
+        fclose(out);
+        const char *list = strstr(text, "What the GPU was idle for");
+        cr_assert_not_null(list);
+        const char *host_code = strstr(list, "idle: host code");
+        const char *loading = strstr(list, "idle: module loading");
+        cr_assert(host_code != NULL && loading != NULL);
+        cr_expect_lt(host_code, loading, "%s", text);
+        free(text);
+    }
+    gmt_fixture_free(&fixture);
+}
+
+/* Why the device is idle is what a reader asks for; what could not be checked is left out before it. */
+Test(idle_places, stay_in_a_text_that_is_to_be_short)
+{
+    enum { GAPS = 30 };
+    struct gmt_gap gaps[GAPS];
+
+    make_causes();
+    for (int i = 0; i < GAPS; i++) {
+        gaps[i] = (struct gmt_gap){"symbols", gmt_arena_text(fixture.report.arena, "reason %d", i),
+                                   NULL};
+    }
+    fixture.report.gaps = gaps;
+    fixture.report.gap_count = GAPS;
+    char *text = text_of(10, 45);
+    cr_expect_not_null(strstr(text, "most of all for host code ("), "%s", text);
+    cr_expect_not_null(strstr(text, "reason 0"), "%s", text);
+    cr_expect_not_null(strstr(text, "more reasons (--top 0 shows all)"), "%s", text);
+    free(text);
     gmt_fixture_free(&fixture);
 }
