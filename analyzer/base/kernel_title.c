@@ -20,6 +20,7 @@ enum {
 /* What it does with its elements, and of what type these are. */
 struct title_operation {
     const struct gmt_name_part *part;
+    const struct gmt_name_part *around; /* a function object that changes it; NULL: none */
     struct gmt_title_types types;
 };
 
@@ -129,6 +130,9 @@ static bool find_operation(const struct gmt_name_type *type, int depth,
 
         if (find_in_list(part->arguments, part->argument_count, depth + 1, found)) {
             take_types(found, part);
+            if (has_end(part, "Functor") && !gmt_name_is(part, "BinaryFunctor")) {
+                found->around = part;
+            }
             return true;
         }
     }
@@ -274,11 +278,43 @@ static size_t without_kernel(const struct gmt_name_part *part)
     return part->length;
 }
 
-static const char *library_title(struct gmt_arena *arena, const struct gmt_name_type *name)
+/* "OnSelf add" of CUDAFunctorOnSelf_add, "AUnary mul" of AUnaryFunctor<..., MulFunctor<float>>. */
+static const char *variant(struct gmt_arena *arena, const struct title_operation *operation,
+                           const char *word)
+{
+    static const char on[] = "CUDAFunctorOn", functor[] = "Functor";
+    const struct gmt_name_part *part = operation->part, *around = operation->around;
+
+    if (part->length > sizeof(on) - 1 && memcmp(part->text, on, sizeof(on) - 1) == 0) {
+        const char *from = part->text + sizeof(on) - 3;
+        const char *end = memchr(from, '_', (size_t)(part->text + part->length - from));
+
+        word = end != NULL ? gmt_arena_text(arena, "%.*s %s", (int)(end - from), from, word) : word;
+    }
+    return around != NULL
+               ? gmt_arena_text(arena, "%.*s %s", (int)(around->length - (sizeof(functor) - 1)),
+                                around->text, word)
+               : word;
+}
+
+static const char *numbers(struct gmt_arena *arena, const struct gmt_name_part *part)
+{
+    const char *list = "";
+
+    for (size_t i = 0; i < part->argument_count && i < ARGUMENTS_MOST; i++) {
+        if (part->arguments[i].value) {
+            list = join(arena, list, argument(arena, &part->arguments[i]));
+        }
+    }
+    return list;
+}
+
+static const char *library_title(struct gmt_arena *arena, const struct gmt_name_type *name,
+                                 enum gmt_title_detail detail)
 {
     const struct gmt_name_type *subject = subject_of(name);
     const struct gmt_name_part *last = gmt_name_last(subject);
-    const char *list = gmt_title_product(arena, subject);
+    const char *list = gmt_title_product(arena, subject, detail == GMT_TITLE_VARIANT);
     struct title_operation operation = {0};
 
     if (list != NULL) {
@@ -291,6 +327,12 @@ static const char *library_title(struct gmt_arena *arena, const struct gmt_name_
     list = "";
     if (find_in_list(last->arguments, last->argument_count, 0, &operation)) {
         list = gmt_title_operation(arena, operation.part->text, operation.part->length);
+        if (detail != GMT_TITLE_SHORT) {
+            list = variant(arena, &operation, list);
+        }
+        if (detail == GMT_TITLE_ARGUMENTS) {
+            list = join(arena, numbers(arena, last), list);
+        }
     }
     bool of_operation = operation.types.count > 0;
     if (!of_operation) {
@@ -312,20 +354,31 @@ static const char *user_title(struct gmt_arena *arena, const struct gmt_name_typ
 
     /* Templates of the toolkit: what is the user's is in their arguments. */
     if (gmt_name_is(&name->parts[0], "thrust") || gmt_name_is(&name->parts[0], "cub")) {
-        return library_title(arena, name);
+        return library_title(arena, name, GMT_TITLE_SHORT);
     }
     const char *product = gmt_name_is(&name->parts[0], "cutlass")
-                              ? gmt_title_product(arena, subject_of(name))
+                              ? gmt_title_product(arena, subject_of(name), false)
                               : NULL;
 
     return product != NULL ? product
                            : titled(arena, last->text, last->length, all_arguments(arena, last));
 }
 
+static bool has_operation(const struct gmt_name_type *name)
+{
+    const struct gmt_name_part *last = gmt_name_last(subject_of(name));
+    struct title_operation operation = {0};
+
+    return find_in_list(last->arguments, last->argument_count, 0, &operation);
+}
+
 /* With all arguments; of the user's with its namespaces, too. */
 static const char *whole_title(struct gmt_arena *arena, const struct gmt_name_type *name,
                                bool library)
 {
+    if (library && has_operation(name)) {
+        return library_title(arena, name, GMT_TITLE_ARGUMENTS);
+    }
     const struct gmt_name_part *last = gmt_name_last(name);
     const char *title = titled(arena, last->text, last->length, all_arguments(arena, last));
 
@@ -349,7 +402,8 @@ const char *gmt_kernel_title(struct gmt_arena *arena, const char *name, bool lib
         if (detail == GMT_TITLE_ARGUMENTS) {
             title = whole_title(&scratch, &parsed, library);
         } else {
-            title = library ? library_title(&scratch, &parsed) : user_title(&scratch, &parsed);
+            title = library ? library_title(&scratch, &parsed, detail)
+                            : user_title(&scratch, &parsed);
         }
     }
     title = gmt_arena_copy(arena, title != NULL && title[0] != '\0' ? title : text);

@@ -9,7 +9,9 @@
 
 enum gmt_title_detail {
     GMT_TITLE_SHORT,
-    /* With all template arguments, and of the user's with namespaces: what distinguishes kernels of one short title. */
+    /* What distinguishes kernels of one short title. Of a library's: what stands around its operation, or behind its tile. */
+    GMT_TITLE_VARIANT,
+    /* Template arguments: of a library's operation those that are numbers, else all; of the user's with namespaces. */
     GMT_TITLE_ARGUMENTS,
 };
 

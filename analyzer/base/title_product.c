@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Titles of products of matrices, and of convolutions that are such: operation, tile and type. */
+/* Titles of products of matrices, and of what is made of such: convolutions, attention. Operation, tile and type. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,23 +22,49 @@ static bool contains(const char *text, size_t length, const char *word)
     return false;
 }
 
-/* NULL: not such a kernel. */
-static const char *operation_of(const char *text, size_t length)
-{
-    static const struct {
-        const char *word, *title;
-    } words[] = {{"fprop", "conv fprop"},
-                 {"dgrad", "conv dgrad"},
-                 {"wgrad", "conv wgrad"},
-                 {"gemm", "gemm"},
-                 {"nvjet", "gemm"}};
+struct word {
+    const char *word, *title;
+};
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+/* The first that the text holds; NULL: none. */
+static const char *title_of_word(const struct word *words, size_t n, const char *text,
+                                 size_t length)
+{
+    for (size_t i = 0; i < n; i++) {
         if (contains(text, length, words[i].word)) {
             return words[i].title;
         }
     }
     return NULL;
+}
+
+/*
+ * NULL: not such a kernel. Attention comes first: cuDNN calls its directions as those of convolutions. fmha_cutlassF and
+ * fmha_cutlassB are PyTorch's.
+ */
+static const char *operation_of(const char *text, size_t length)
+{
+    static const char *const attention[] = {"sdpa", "flash", "fmha", "attention"};
+    static const struct word directions[] = {
+        {"bprop", "attention bwd"},    {"bwd", "attention bwd"},
+        {"backward", "attention bwd"}, {"cutlassB_", "attention bwd"},
+        {"fprop", "attention fwd"},    {"fwd", "attention fwd"},
+        {"forward", "attention fwd"},  {"cutlassF_", "attention fwd"}};
+    static const struct word words[] = {{"fprop", "conv fprop"},
+                                        {"dgrad", "conv dgrad"},
+                                        {"wgrad", "conv wgrad"},
+                                        {"gemm", "gemm"},
+                                        {"nvjet", "gemm"}};
+
+    for (size_t i = 0; i < sizeof(attention) / sizeof(attention[0]); i++) {
+        if (contains(text, length, attention[i])) {
+            const char *title = title_of_word(
+                directions, sizeof(directions) / sizeof(directions[0]), text, length);
+
+            return title != NULL ? title : "attention";
+        }
+    }
+    return title_of_word(words, sizeof(words) / sizeof(words[0]), text, length);
 }
 
 /* ---- names in one word: "ampere_bf16_s16816gemm_bf16_128x128_ldg8_stages_32x5_tn" --------------- */
@@ -84,7 +110,9 @@ static size_t split(const char *text, size_t length, struct token *tokens, size_
     return n;
 }
 
-static const char *flat_tile(struct gmt_arena *arena, const struct token *tokens, size_t n)
+/* *end: the token behind it. */
+static const char *flat_tile(struct gmt_arena *arena, const struct token *tokens, size_t n,
+                             size_t *end)
 {
     static const char word[] = "tilesize";
 
@@ -97,6 +125,7 @@ static const char *flat_tile(struct gmt_arena *arena, const struct token *tokens
             token.length -= sizeof(word) - 1;
         }
         int count = numbers_of(token, tile);
+        *end = i + 1;
         if (count == 3) {
             return gmt_arena_text(arena, "%lux%lux%lu", tile[0], tile[1], tile[2]);
         }
@@ -109,6 +138,7 @@ static const char *flat_tile(struct gmt_arena *arena, const struct token *tokens
                          memcmp(tokens[k - 1].text, "stages", 6) == 0;
 
             if ((k == i + 1 || named) && numbers_of(tokens[k], stages) == 2) {
+                *end = k == i + 1 ? k + 1 : i + 1;
                 return gmt_arena_text(arena, "%lux%lux%lu", tile[0], tile[1], stages[0]);
             }
         }
@@ -224,13 +254,15 @@ static const struct gmt_name_part *find_tile(const struct gmt_name_type *type, i
     return NULL;
 }
 
-const char *gmt_title_product(struct gmt_arena *arena, const struct gmt_name_type *subject)
+const char *gmt_title_product(struct gmt_arena *arena, const struct gmt_name_type *subject,
+                              bool whole)
 {
     enum { TOKENS = 32 };
     const struct gmt_name_part *last = gmt_name_last(subject);
     const char *operation = last != NULL ? operation_of(last->text, last->length) : NULL;
     struct gmt_title_types types = {0};
-    const char *tile = NULL, *type = NULL;
+    const char *tile = NULL, *type = NULL, *rest = "";
+    int left = 0;
 
     if (operation == NULL) {
         return NULL;
@@ -243,14 +275,18 @@ const char *gmt_title_product(struct gmt_arena *arena, const struct gmt_name_typ
         type = types.count > 0 && !types.index_only ? types.words[0] : NULL;
     } else {
         struct token tokens[TOKENS];
-        size_t n = split(last->text, last->length, tokens, TOKENS);
+        size_t n = split(last->text, last->length, tokens, TOKENS), end = n;
 
-        tile = flat_tile(arena, tokens, n);
+        tile = flat_tile(arena, tokens, n, &end);
+        if (whole && end < n) {
+            rest = tokens[end].text;
+            left = (int)(last->text + last->length - rest);
+        }
         type = flat_type(tokens, n);
     }
     if (tile == NULL) {
         return NULL;
     }
-    return gmt_arena_text(arena, "%s %s%s%s", operation, tile, type != NULL ? " " : "",
-                          type != NULL ? type : "");
+    return gmt_arena_text(arena, "%s %s%s%s%s%.*s", operation, tile, type != NULL ? " " : "",
+                          type != NULL ? type : "", left > 0 ? " " : "", left, rest);
 }

@@ -30,7 +30,11 @@ const char *gmt_title_operation(struct gmt_arena *arena, const char *text, size_
 /* The function that a lambda stands in; NULL: it is none, or that is not known. */
 const struct gmt_name_part *gmt_title_lambda_owner(const struct gmt_name_type *type);
 
-/* "gemm 128x128x32 bf16"; NULL: it is no product of matrices, or its tile is not known. */
-const char *gmt_title_product(struct gmt_arena *arena, const struct gmt_name_type *subject);
+/*
+ * "gemm 128x128x32 bf16", "attention fwd 64x64x64 f16"; NULL: it is no product of matrices, or its tile is not known.
+ * `whole`: with what stands behind the tile in a name of one word, "gemm 64x8x64 f16 4x1_v_bz_splitK_bias_NNT".
+ */
+const char *gmt_title_product(struct gmt_arena *arena, const struct gmt_name_type *subject,
+                              bool whole);
 
 #endif

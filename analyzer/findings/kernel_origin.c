@@ -142,6 +142,13 @@ static void for_each_double(struct gmt_analysis *analysis, struct titled_kernel 
     }
 }
 
+static void distinguish_by_variant(struct gmt_analysis *analysis, struct kernel *kernel,
+                                   size_t number)
+{
+    (void)number;
+    kernel->origin.title = title_of(analysis, kernel, GMT_TITLE_VARIANT);
+}
+
 static void distinguish_by_arguments(struct gmt_analysis *analysis, struct kernel *kernel,
                                      size_t number)
 {
@@ -178,6 +185,7 @@ static void find_titles(struct gmt_analysis *analysis, struct gmt_kernel_origins
         }
     }
     if (sorted != NULL) {
+        for_each_double(analysis, sorted, n, distinguish_by_variant);
         for_each_double(analysis, sorted, n, distinguish_by_arguments);
         for_each_double(analysis, sorted, n, mark);
         for_each_double(analysis, sorted, n, number_them);

@@ -174,7 +174,8 @@ static void keep(struct gmt_summary *summary, const struct gmt_report *report,
                                            .function = gmt_arena_copy(arena, f->where.function),
                                            .file = gmt_arena_copy(arena, f->where.file),
                                            .line = f->where.line,
-                                           .kernel = gmt_arena_copy(arena, f->where.kernel)},
+                                           .kernel = gmt_arena_copy(arena, f->where.kernel),
+                                           .title = gmt_arena_copy(arena, f->where.title)},
                                  .place = line_of(&f->place, arena),
                                  .cost_ns = f->cost_ns,
                                  .excess_bytes = f->excess_bytes,
@@ -200,7 +201,7 @@ static void keep_kernel(struct gmt_summary *summary, const struct gmt_kernel_row
     struct gmt_part_sum *sum = GMT_PUSH(arena, summary->kernels, summary->kernel_count);
     if (sum != NULL) {
         *sum = (struct gmt_part_sum){gmt_arena_copy(arena, row->name), (double)row->launches, NAN,
-                                     row->device_ns};
+                                     row->device_ns, gmt_arena_copy(arena, row->title)};
     }
 }
 
@@ -217,7 +218,7 @@ static void keep_parts(struct gmt_summary *summary, const struct gmt_report *rep
         if (sum != NULL) {
             *sum = (struct gmt_part_sum){
                 gmt_arena_text(arena, "%s %s", row->direction, row->host_class), (double)row->count,
-                row->bytes, row->time_ns};
+                row->bytes, row->time_ns, NULL};
         }
     }
     for (size_t i = 0; i < report->peak_holder_count; i++) {
@@ -226,7 +227,7 @@ static void keep_parts(struct gmt_summary *summary, const struct gmt_report *rep
 
         if (sum != NULL) {
             *sum = (struct gmt_part_sum){gmt_arena_copy(arena, holder->where.label),
-                                         holder->allocations, holder->bytes, NAN};
+                                         holder->allocations, holder->bytes, NAN, NULL};
         }
     }
 }

@@ -40,6 +40,7 @@ enum { GMT_SUMMARY_KERNELS = 1000 };
 struct gmt_part_sum {
     const char *name;
     double count, bytes, time_ns;
+    const char *title; /* of a kernel, as reports show it; NULL: its name */
 };
 
 /*

@@ -4,6 +4,7 @@
 #include "reports/several/several_tables.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "libtrace/base/format.h"
 #include "reports/model/tried.h"
@@ -107,7 +108,15 @@ static const char *tally(struct gmt_document *document, const struct gmt_compari
 
 static const char *place_of(const struct gmt_finding *finding)
 {
-    return finding->place.label != NULL ? finding->place.label : finding->where.label;
+    const struct gmt_where *where = &finding->where;
+
+    if (finding->place.label != NULL) {
+        return finding->place.label;
+    }
+    /* A kernel that no place is known of. */
+    return where->kernel != NULL && strcmp(where->kernel, where->label) == 0
+               ? gmt_where_kernel(where)
+               : where->label;
 }
 
 static const enum gmt_text_style fate_styles[GMT_FATES] = {
@@ -246,6 +255,31 @@ static const char *number(struct gmt_arena *arena, const struct gmt_part_sum *su
     return sum->name == NULL ? "–" : value(arena, of, kind);
 }
 
+static const char *name_of(const struct gmt_part_change *row)
+{
+    return row->a.name != NULL ? row->a.name : row->b.name;
+}
+
+static const char *title_of(const struct gmt_part_change *row)
+{
+    return row->a.title != NULL ? row->a.title : row->b.title;
+}
+
+/* Titles distinguish the kernels of one trace. One of A alone may be called as another of B alone: then both by their names. */
+static const char *shown_name(const struct gmt_part_change *rows, size_t count, size_t at)
+{
+    const char *title = title_of(&rows[at]);
+
+    for (size_t i = 0; title != NULL && i < count; i++) {
+        const char *other = i == at ? NULL : title_of(&rows[i]);
+
+        if (other != NULL && strcmp(other, title) == 0) {
+            return name_of(&rows[at]);
+        }
+    }
+    return title != NULL ? title : name_of(&rows[at]);
+}
+
 /* Kernels, copies or memory of both, side by side. */
 static void add_parts(struct gmt_document *document, const char *title, const char *what,
                       const struct gmt_part_change *rows, size_t count, size_t top)
@@ -280,7 +314,7 @@ static void add_parts(struct gmt_document *document, const char *title, const ch
     for (size_t i = 0; i < shown; i++) {
         const struct gmt_part_sum *a = &rows[i].a, *b = &rows[i].b;
         struct gmt_arena *arena = document->arena;
-        struct gmt_grid_row row = {.cells = {a->name != NULL ? a->name : b->name,
+        struct gmt_grid_row row = {.cells = {shown_name(rows, count, i),
                                              number(arena, a, a->count, GMT_KIND_COUNT),
                                              number(arena, b, b->count, GMT_KIND_COUNT)}};
 

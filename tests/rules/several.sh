@@ -50,6 +50,17 @@ diff_json slow.db longer.db
 holds "$(figure wall_ns) | .verdict == \"unclear\" and .change > 0.19"
 holds '.result.note | test("only where both traces have a record")' # neither has: from before that
 
+# Kernels are called by their titles; where two of one trace each are called alike, by their names.
+make_trace templated.db fixtures/GM301_positive
+sqlite3 templated.db "UPDATE kernel SET name = 'void work<float>(float*, int)'"
+cp templated.db other_namespace.db
+sqlite3 other_namespace.db "UPDATE kernel SET name = 'void other::work<float>(float*, int)'"
+expect 0 diff --calibrate never templated.db templated.db
+grep -q '^  work<f32>  ' out || fail "no title of a kernel"
+expect 0 diff --calibrate never templated.db other_namespace.db
+grep -q '^  void work<float>(float\*, int)  ' out && grep -q '^  void other::work<float>(float\*, int)  ' out ||
+    fail "two kernels of one name"
+
 # What gmtrace took is in neither time, where both traces hold it.
 make_trace own.db fixtures/GM301_positive
 cp own.db shorter.db

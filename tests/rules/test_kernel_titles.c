@@ -32,6 +32,40 @@ Test(kernel_titles, are_what_a_person_would_say)
     free(text);
 }
 
+/* A library's kernels of one short title: what stands around the operation or behind the tile, then numbers. */
+Test(kernel_titles, of_a_library_keep_the_operation)
+{
+#define ELEMENTS(n, f) \
+    "void at::native::vectorized_elementwise_kernel<" n ", at::native::" f ">(int)"
+#define ON(f) "CUDAFunctor" f "_add<c10::Half>"
+#define OF(f) f "<c10::Half, c10::Half, c10::Half, at::native::MulFunctor<float> >"
+    static const struct {
+        const char *name, *variant, *arguments;
+    } names[] = {
+        {ELEMENTS("8", ON("")), "vectorized_elementwise<add, f16>",
+         "vectorized_elementwise<8, add, f16>"},
+        {ELEMENTS("8", ON("OnSelf")), "vectorized_elementwise<OnSelf add, f16>",
+         "vectorized_elementwise<8, OnSelf add, f16>"},
+        {ELEMENTS("4", OF("BinaryFunctor")), "vectorized_elementwise<mul, f16>",
+         "vectorized_elementwise<4, mul, f16>"},
+        {ELEMENTS("4", OF("AUnaryFunctor")), "vectorized_elementwise<AUnary mul, f16>",
+         "vectorized_elementwise<4, AUnary mul, f16>"},
+        {"nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_splitK_bias_NNT",
+         "gemm 64x8x64 f16 4x1_v_bz_splitK_bias_NNT",
+         "nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_splitK_bias_NNT"},
+    };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        struct gmt_arena arena = {0};
+
+        cr_expect_str_eq(gmt_kernel_title(&arena, names[i].name, true, GMT_TITLE_VARIANT),
+                         names[i].variant);
+        cr_expect_str_eq(gmt_kernel_title(&arena, names[i].name, true, GMT_TITLE_ARGUMENTS),
+                         names[i].arguments);
+        gmt_arena_free(&arena);
+    }
+}
+
 /* What is no name of C++, is cut, or has brackets that nothing closes is taken as it stands. */
 Test(kernel_titles, survive_what_is_no_name)
 {
@@ -150,5 +184,22 @@ Test(kernel_titles, are_of_one_kernel_each)
                       a->title);
         }
     }
+    gmt_fixture_free(&fixture);
+}
+
+/* Both are nvjet's, of one tile and type. */
+Test(kernel_titles, of_products_of_one_tile_say_what_is_behind_it)
+{
+    static const char *const names[] = {"nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_bias_NNT",
+                                        "nvjet_sm90_hsh_64x8_64x16_4x1_v_bz_splitK_bias_NNT"};
+    struct gmt_fixture fixture;
+
+    rename_kernels(&fixture, names, 2);
+    gmt_fixture_sql(&fixture, "UPDATE launch SET stack_id = NULL, caller = 0");
+    gmt_fixture_analyze(&fixture, NULL);
+    cr_expect_str_eq(title_of(&fixture.report, names[0]),
+                     "gemm 64x8x64 f16 4x1_v_bz_bias_NNT (cuBLAS)");
+    cr_expect_str_eq(title_of(&fixture.report, names[1]),
+                     "gemm 64x8x64 f16 4x1_v_bz_splitK_bias_NNT (cuBLAS)");
     gmt_fixture_free(&fixture);
 }

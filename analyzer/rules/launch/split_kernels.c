@@ -138,6 +138,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
     }
     double bytes = sum->first->counter[GMT_M_global_store_bytes];
     double share = bytes / (bytes_of(sum->first) + bytes_of(second));
+    struct gmt_where first = gmt_where_of_class(analysis, sum->first);
     finding->where = gmt_where_of_class(analysis, second);
     finding->cost_ns = sum->total_ns;
     finding->excess_bytes = 2 * bytes * sum->pairs;
@@ -147,7 +148,7 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
     gmt_finding_evidence(finding, "kernel_time", "ns", sum->total_ns);
     finding->headline = gmt_text(
         analysis, "reads the %s that %s has just written%s", gmt_format_bytes(size, bytes),
-        sum->first->name != NULL ? sum->first->name : "the kernel before",
+        sum->first->name != NULL ? gmt_where_kernel(&first) : "the kernel before",
         isnan(sum->total_ns)
             ? ""
             : gmt_text(analysis, "; both together %s", gmt_time_words(analysis, sum->total_ns)));
@@ -160,7 +161,6 @@ static void report(struct gmt_analysis *analysis, const struct gmt_tl_class *sec
                    "register.";
     finding->sketch = "out[i] = second(first(in[i]));   /* no array in between */";
     price(analysis, finding, share, sum->total_ns);
-    struct gmt_where first = gmt_where_of_class(analysis, sum->first);
     gmt_finding_advise_both(analysis, finding, &first);
     gmt_finding_note_small(finding, moves_little(sum, share, analysis->timeline->simulated));
     gmt_finding_judge_part(analysis, finding, finding->excess_bytes, all_bytes(analysis->timeline));
