@@ -77,6 +77,10 @@ static void head(FILE *out, const struct gmt_report *r)
     fputs(" on ", out);
     gmt_markdown_plain(out, r->device_name != NULL ? r->device_name : "no GPU");
     fputs("\n\n", out);
+    if (r->failed) {
+        fprintf(out, "**The program failed (%s): what follows is of an incomplete run.**\n\n",
+                r->ended);
+    }
     if (r->simulated) {
         fputc('*', out);
         gmt_markdown_plain(out, gmt_simulated_badge(r));

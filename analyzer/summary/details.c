@@ -8,6 +8,33 @@
 #include "analyzer/trace/query.h"
 #include "libtrace/record/checked.h"
 
+/* The low seven bits are a signal, the second byte what was given to exit. Anything else is no status. */
+static void decode_status(struct gmt_report *report)
+{
+    double status = report->exit_status;
+
+    report->exit_code = report->exit_signal = NAN;
+    report->ended = report->end_reason;
+    if (!(status >= 0 && status <= 0xffff)) {
+        return;
+    }
+    unsigned word = (unsigned)status, signal = word & 0x7f, code = word >> 8;
+    if (signal != 0) {
+        report->exit_signal = signal;
+        report->ended = gmt_arena_text(report->arena, "ended by signal %u", signal);
+    } else {
+        report->exit_code = code;
+        report->ended = code != 0 ? gmt_arena_text(report->arena, "exit status %u", code)
+                                  : report->end_reason;
+    }
+    /* After exec it is another program's. */
+    if (report->end_reason != NULL && strcmp(report->end_reason, "exec") == 0) {
+        report->ended = report->end_reason;
+        return;
+    }
+    report->failed = signal != 0 || code != 0;
+}
+
 static void fill_process(const struct gmt_timeline *tl, struct gmt_report *report)
 {
     struct gmt_arena *arena = report->arena;
@@ -25,6 +52,7 @@ static void fill_process(const struct gmt_timeline *tl, struct gmt_report *repor
         report->exit_status = gmt_query_real(&query, 4);
     }
     gmt_query_close(&query, rc);
+    decode_status(report);
 }
 
 static void fill_device(const struct gmt_timeline *tl, struct gmt_report *report)

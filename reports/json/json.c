@@ -83,6 +83,8 @@ static json_t *of_process(const struct gmt_report *r)
                              "end_reason", gmt_json_text(r->end_reason));
 
     json_object_set_new(json, "exit_status", gmt_json_number(r->exit_status));
+    json_object_set_new(json, "exit_code", gmt_json_number(r->exit_code));
+    json_object_set_new(json, "exit_signal", gmt_json_number(r->exit_signal));
     json_object_set_new(json, "pid", gmt_json_number(r->pid));
     json_object_set_new(json, "rank", gmt_json_text(r->rank));
     json_object_set_new(json, "working_directory", gmt_json_text(r->working_directory));

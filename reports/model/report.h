@@ -227,7 +227,12 @@ struct gmt_report {
     const char *command, *exe, *hostname, *end_reason;
     const char *working_directory, *rank;
     const char *options; /* of the recording: "key=value;..." */
-    double pid, exit_status;
+    double pid;
+    /* As wait(2) gives it; of it, what was given to exit, or what ended it (NAN: not so). Failed: one of these, and not 0. */
+    double exit_status, exit_code, exit_signal;
+    bool failed;
+    /* "exit", "exit status 1", "ended by signal 11", "killed"; NULL: not known. */
+    const char *ended;
     const char *device_name, *device_uuid, *driver_version, *compute_capability;
     const char *device_attributes; /* "key=value;..." */
     double sm_count, memory_bytes, l2_bytes, max_threads_per_sm, registers_per_sm;

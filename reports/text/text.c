@@ -35,6 +35,13 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     fputs(" · ", t->out);
     gmt_print_clean(t->out, report->trace_path, t->columns - used - 6);
     gmt_text_style(t, GMT_STYLE_PLAIN);
+    if (report->failed) {
+        fputs("\n  ", t->out);
+        gmt_text_style(t, GMT_STYLE_RED);
+        fprintf(t->out, "the program failed (%s): what follows is of an incomplete run",
+                report->ended);
+        gmt_text_style(t, GMT_STYLE_PLAIN);
+    }
     if (report->simulated) {
         fputs("\n  ", t->out);
         gmt_text_style(t, GMT_STYLE_YELLOW);
@@ -109,7 +116,7 @@ static void verdict(struct gmt_text_out *t, const struct gmt_report *r)
     gmt_format_ns(cells[1][3], r->kernel_ns);
     gmt_format_bytes(cells[1][4], r->peak_device_bytes);
     counted(cells[1][5], (double)r->measured_launches, "launch", "launches");
-    snprintf(cells[2][0], CELL_BYTES, "%s", r->end_reason != NULL ? r->end_reason : "");
+    snprintf(cells[2][0], CELL_BYTES, "%s", r->ended != NULL ? r->ended : "");
     gmt_text_bar(cells[2][1], CELL_BYTES, r->gpu_busy_ns / r->wall_ns, 12);
     counted(cells[2][2], (double)r->transfers, "call", "calls");
     counted(cells[2][3], (double)r->launches, "launch", "launches");

@@ -181,3 +181,58 @@ Test(gaps, say_when_prices_come_from_a_model_of_another_device)
     free(text);
     gmt_fixture_free(&fixture);
 }
+
+static char *text_of(const struct gmt_report *report, const struct gmt_writer *writer)
+{
+    struct gmt_writer_options options = {.top = 0};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+
+    cr_assert_not_null(out);
+    cr_assert_eq(writer->write(report, &options, out), 0);
+    cr_assert_eq(fclose(out), 0);
+    return text;
+}
+
+/* Status 256 is an exit with 1. What a failed run did may be less than what the program does. */
+Test(gaps, a_failed_run_is_reported_as_such)
+{
+    static const struct {
+        const char *sql, *ended;
+        double code, signal; /* -1: none */
+        bool failed;
+    } cases[] = {
+        {"UPDATE process SET exit_status = 0", "exit", 0, -1, false},
+        {"UPDATE process SET exit_status = NULL", "exit", -1, -1, false},
+        {"UPDATE process SET exit_status = 256", "exit status 1", 1, -1, true},
+        {"UPDATE process SET exit_status = 139, end_reason = 'killed'", "ended by signal 11", -1,
+         11, true},
+        {"UPDATE process SET exit_status = 256, end_reason = 'exec'", "exec", 1, -1, false},
+        {"UPDATE process SET exit_status = -5", "exit", -1, -1, false},
+        {"UPDATE process SET exit_status = 65536", "exit", -1, -1, false},
+    };
+    static const struct gmt_writer *const writers[] = {&gmt_writer_text, &gmt_writer_markdown};
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gmt_fixture fixture;
+
+        analyze(&fixture, cases[i].sql);
+        const struct gmt_report *report = &fixture.report;
+        cr_expect_str_eq(report->ended, cases[i].ended, "%zu: %s", i, report->ended);
+        cr_expect_eq(report->exit_code >= 0 ? report->exit_code : -1, cases[i].code, "%zu", i);
+        cr_expect_eq(report->exit_signal >= 0 ? report->exit_signal : -1, cases[i].signal, "%zu",
+                     i);
+        cr_expect_eq(report->failed, cases[i].failed, "%zu", i);
+        for (size_t k = 0; k < 2; k++) {
+            char *text = text_of(report, writers[k]), line[64];
+            const char *found = strstr(text, "he program failed (");
+
+            (void)snprintf(line, sizeof(line), "he program failed (%s): what", report->ended);
+            cr_expect_eq(found != NULL, cases[i].failed, "%zu: %s", i, text);
+            cr_expect(found == NULL || strstr(text, line) == found, "%zu: %s", i, text);
+            free(text);
+        }
+        gmt_fixture_free(&fixture);
+    }
+}

@@ -137,14 +137,13 @@ static void judge(struct gmt_analysis *analysis, const struct gmt_held_site *sit
 /* The program may have given up for a reason of its own: its user knows. */
 static void add_status(struct gmt_analysis *analysis, struct gmt_finding *finding)
 {
-    double status = analysis->report->exit_status;
+    double code = analysis->report->exit_code;
 
-    /* As wait(2) gives it: the second byte is what was given to exit. */
-    if (finding->fix != NULL && status >= 256 && status < 65536) {
+    if (finding->fix != NULL && code > 0) {
         finding->fix = gmt_text(
             analysis,
             "%s The program ended with status %d: if it failed there, check a complete run first.",
-            finding->fix, (int)status >> 8);
+            finding->fix, (int)code);
     }
 }
 
@@ -204,14 +203,14 @@ static bool make_room(const struct gmt_memory *memory, struct work *work)
 
 bool gmt_held_broke_off(const struct gmt_analysis *analysis)
 {
+    const struct gmt_report *report = analysis->report;
     const char *reason = analysis->timeline->end_reason;
-    double status = analysis->report->exit_status;
 
     if (reason == NULL || strcmp(reason, "exit") != 0) {
         return true;
     }
-    /* Below 256: a signal, after the last of what the recorder saw of the end. */
-    return status > 0 && (status < 256 || analysis->memory->failed);
+    /* A signal, after the last of what the recorder saw of the end. */
+    return report->exit_signal > 0 || (report->exit_code > 0 && analysis->memory->failed);
 }
 
 /* The device after `device` in the order of ids; INT64_MAX: there is none. */

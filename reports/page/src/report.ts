@@ -303,6 +303,9 @@ export interface Report {
     hostname: string | null;
     end_reason: string | null;
     exit_status?: number | null;
+    /** Decoded from it; of the two at most one. */
+    exit_code?: number | null;
+    exit_signal?: number | null;
     working_directory?: string | null;
     options?: Record<string, string | null>;
   };

@@ -19,6 +19,19 @@ export function direction(name: string): string {
   return DIRECTIONS[name] ?? name;
 }
 
+/** Of what exec put in its place nothing is known. */
+export function hasFailed({ end_reason, exit_code, exit_signal }: Report['process']): boolean {
+  return end_reason !== 'exec' && ((exit_code ?? 0) !== 0 || (exit_signal ?? 0) !== 0);
+}
+
+/** "exit status 1", "ended by signal 11", "exit"; null: not known. */
+export function endOf(process: Report['process']): string | null {
+  if (!hasFailed(process)) return process.end_reason;
+  return (process.exit_signal ?? 0) !== 0
+    ? `ended by signal ${process.exit_signal}`
+    : `exit status ${process.exit_code}`;
+}
+
 const CLASSES: Record<string, string> = { '-': '', pinned: 'page-locked', unknown: 'of unknown kind' };
 
 export function hostClass(name: string): string {

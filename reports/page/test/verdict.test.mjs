@@ -130,4 +130,11 @@ test('badges distinguish losses from rules that could not run, and show where th
       'bad: program was killed',
     ],
   );
+  const end = (process) => of({ process }).filter((badge) => badge.includes('program'));
+  assert.deepEqual(end({ exit_status: 0, exit_code: 0, exit_signal: null }), []);
+  assert.deepEqual(end({ exit_status: 256, exit_code: 1, exit_signal: null }), ['bad: program failed: exit status 1']);
+  assert.deepEqual(end({ exit_status: 11, exit_code: null, exit_signal: 11 }), [
+    'bad: program failed: ended by signal 11',
+  ]);
+  assert.deepEqual(end({ end_reason: 'exec', exit_code: 1 }), ['bad: program replaced itself']);
 });

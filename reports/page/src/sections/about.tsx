@@ -6,6 +6,7 @@ import { modelOf } from '../model';
 import { Code } from '../parts/copy';
 import type { Head } from '../payload';
 import { openKeys } from '../frame/keys';
+import { endOf } from '../words';
 import './about.css';
 import { Facts, type Fact } from './about/facts';
 import { Licences } from './about/licences';
@@ -69,14 +70,13 @@ function code(text: string | null | undefined) {
 
 function processFacts({ report, realtime_ns, threads }: Head): Fact[] {
   const { process } = report;
-  const ended = [process.end_reason, known(process.exit_status) && `status ${process.exit_status}`].filter(Boolean);
   return [
     ['Command', code(process.command)],
     ['Program', code(process.exe)],
     ['Working directory', code(process.working_directory)],
     ['Host', process.hostname],
     ['First CUDA call', known(realtime_ns) ? new Date(realtime_ns / 1e6).toISOString() : null],
-    ['Ended by', ended.join(', ')],
+    ['End', endOf(process)],
     ['Threads', threads.map(({ tid, name }) => `${name ?? NOTHING} (${tid})`).join(', ')],
     ['Trace', code(report.trace)],
     ['Analysed by', `gmanalyze ${report.tool_version}`],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How far the recording and its prices can be trusted, in a few words each, and where to read more.
 import type { Head } from '../../payload';
-import { counted, modelledFor } from '../../words';
+import { counted, endOf, hasFailed, modelledFor } from '../../words';
 
 export interface Badge {
   tone: 'good' | 'fair' | 'bad';
@@ -96,8 +96,13 @@ const ENDS: Record<string, [string, string]> = {
 };
 
 function ofEnd({ report }: Head): Badge[] {
-  const end = ENDS[report.process.end_reason ?? 'unknown'];
-  return end === undefined ? [] : [{ tone: 'bad', text: end[0], section: 'about', help: end[1] }];
+  const { process } = report;
+  const end = ENDS[process.end_reason ?? 'unknown'];
+  const badge = (text: string, help: string): Badge[] => [{ tone: 'bad', text, section: 'about', help }];
+  if (end !== undefined) return badge(end[0], hasFailed(process) ? `${end[1]} (${endOf(process)})` : end[1]);
+  return hasFailed(process)
+    ? badge(`program failed: ${endOf(process)}`, 'What is shown is of an incomplete run')
+    : [];
 }
 
 function ofDetail({ detail }: Head): Badge[] {
