@@ -5,6 +5,7 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/sql_rows.h"
+#include "analyzer/commands/steps_names.h"
 #include "analyzer/commands/steps_show.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
@@ -113,16 +114,25 @@ static const struct {
                                                                                      "E"
                                                                                      "S"
                                                                                      "C"},
+    /* clang-format off */
     {"Calls, by place",
-     "SELECT kind, sum(calls) AS calls, " MS(
-         "sum(host_ns)") " AS host_ms, coalesce(function, 'stack ' || stack_id) AS "
-                         "function, file, line FROM v_step_call WHERE stack_id IS NOT NULL "
-                         "GROUP BY kind, stack_id ORDER BY sum(host_ns) "
-                         "DESC LIMIT 10"},
-    {"Kernels", "SELECT coalesce(kernel, 'others') AS kernel, sum(launches) AS launches, "
-                "sum(operations) AS executed, " MS("sum(device_ns)") " AS device_ms, " MS(
-                    "max(longest_ns)") " AS longest_ms FROM v_step_kernel GROUP BY 1 ORDER BY "
-                                       "sum(device_ns) DESC, sum(launches) DESC LIMIT 10"},
+     "WITH by_stack AS (SELECT kind, stack_id, sum(calls) AS calls, sum(host_ns) AS host_ns "
+     "FROM step_call WHERE stack_id IS NOT NULL GROUP BY 1, 2), "
+     "placed AS (SELECT kind, calls, host_ns, gmt_place(stack_id) AS place, "
+     "gmt_function(stack_id) AS function FROM by_stack) "
+     "SELECT kind, sum(calls) AS calls, " MS("sum(host_ns)") " AS host_ms, place, function "
+     "FROM placed GROUP BY kind, place, function ORDER BY sum(host_ns) DESC LIMIT 10"},
+    {"Kernels",
+     "WITH named AS (SELECT kernel, sum(launches) AS launches, sum(operations) AS executed, "
+     "sum(device_ns) AS ns, max(longest_ns) AS longest_ns, gmt_title(kernel, 0) AS short, "
+     "gmt_title(kernel, 1) AS variant FROM v_step_kernel GROUP BY kernel), "
+     "counted AS (SELECT *, count(*) OVER (PARTITION BY short) AS shorts, "
+     "count(*) OVER (PARTITION BY variant) AS variants FROM named) "
+     "SELECT CASE WHEN kernel IS NULL THEN 'others' WHEN shorts = 1 THEN short "
+     "WHEN variants = 1 THEN variant ELSE gmt_title(kernel, 2) END AS kernel, launches, executed, "
+     MS("ns") " AS device_ms, " MS("longest_ns") " AS longest_ms FROM counted "
+     "ORDER BY ns DESC, launches DESC LIMIT 10"},
+    /* clang-format on */
     {"Time of devices",
      "SELECT device_id AS device, cause, " MS(
          "sum(ns)") " AS ms FROM step_time GROUP BY 1, 2 ORDER BY 1, sum(ns) DESC"},
@@ -165,7 +175,8 @@ static int show(sqlite3 *db, const char *title, const char *sql)
 
 int gmt_steps_show(sqlite3 *db)
 {
-    int rc = 0;
+    int rc = gmt_steps_name_places(db);
+
     for (size_t i = 0; rc == 0 && i < sizeof(sections) / sizeof(sections[0]); i++) {
         rc = show(db, sections[i].title, sections[i].sql);
     }

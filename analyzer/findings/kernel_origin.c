@@ -34,12 +34,12 @@ void gmt_kernel_origins_free(struct gmt_kernel_origins *origins)
 
 /* ---- evidence of the trace ---------------------------------------------------------------------- */
 
-static unsigned loaded_origins(struct gmt_analysis *analysis)
+unsigned gmt_origins_loaded(sqlite3 *db)
 {
     struct gmt_arena arena = {0};
     struct gmt_query query;
     unsigned loaded = 0;
-    int rc = gmt_query_open(&query, analysis->timeline->db, "SELECT path FROM module");
+    int rc = gmt_query_open(&query, db, "SELECT path FROM module");
 
     while (rc == 0 && gmt_query_next(&query)) {
         loaded |= 1U << gmt_origin_of_module(gmt_query_text(&query, 0, &arena));
@@ -101,16 +101,21 @@ static void find_maker(struct gmt_analysis *analysis, struct kernel *kernel, uns
 
 /* ---- titles -------------------------------------------------------------------------------------- */
 
-static const char *title_of(struct gmt_analysis *analysis, const struct kernel *kernel,
-                            enum gmt_title_detail detail)
+const char *gmt_kernel_title_of(struct gmt_arena *arena, const char *name, enum gmt_origin origin,
+                                enum gmt_title_detail detail)
 {
-    enum gmt_origin origin = kernel->origin.made.origin;
-    const char *title = gmt_kernel_title(analysis->report->arena, kernel->name,
-                                         origin != GMT_ORIGIN_USER, detail);
+    const char *title = gmt_kernel_title(arena, name, origin != GMT_ORIGIN_USER, detail);
     bool named = origin == GMT_ORIGIN_CUBLAS || origin == GMT_ORIGIN_CUDNN ||
                  origin == GMT_ORIGIN_NCCL;
 
-    return named ? gmt_text(analysis, "%s (%s)", title, gmt_origin_label(origin)) : title;
+    return named ? gmt_arena_text(arena, "%s (%s)", title, gmt_origin_label(origin)) : title;
+}
+
+static const char *title_of(struct gmt_analysis *analysis, const struct kernel *kernel,
+                            enum gmt_title_detail detail)
+{
+    return gmt_kernel_title_of(analysis->report->arena, kernel->name, kernel->origin.made.origin,
+                               detail);
 }
 
 struct titled_kernel {
@@ -247,7 +252,7 @@ static struct gmt_kernel_origins *load(struct gmt_analysis *analysis)
         gmt_kernel_origins_free(origins);
         return NULL;
     }
-    unsigned loaded = loaded_origins(analysis);
+    unsigned loaded = gmt_origins_loaded(tl->db);
     for (size_t i = 0; i < origins->kernel_count; i++) {
         find_maker(analysis, &origins->kernels[i], loaded);
     }

@@ -3,6 +3,7 @@
 #ifndef GMT_ANALYZER_FINDINGS_KERNEL_ORIGIN_H
 #define GMT_ANALYZER_FINDINGS_KERNEL_ORIGIN_H
 
+#include "analyzer/base/kernel_title.h"
 #include "analyzer/findings/makers.h"
 #include "analyzer/findings/rule_context.h"
 
@@ -25,5 +26,12 @@ void gmt_kernel_origins_report(struct gmt_analysis *analysis);
 
 /* NULL is allowed. */
 void gmt_kernel_origins_free(struct gmt_kernel_origins *origins);
+
+/* A bit for each origin whose files are in the trace's process: `loaded` of gmt_made_by_stack. */
+unsigned gmt_origins_loaded(sqlite3 *db);
+
+/* As gmt_kernel_title, with the library's name behind it where that is a maker of kernels: "gemm 64x64 f32 (cuBLAS)". */
+const char *gmt_kernel_title_of(struct gmt_arena *arena, const char *name, enum gmt_origin origin,
+                                enum gmt_title_detail detail);
 
 #endif

@@ -172,6 +172,9 @@ static enum gmt_origin origin_of_generated(const char *name)
             return GMT_ORIGIN_TRITON;
         }
     }
+    if (gmt_starts_with(name, "cudnn_generated_")) {
+        return GMT_ORIGIN_CUDNN;
+    }
     if (gmt_starts_with(name, "ncclDevKernel_") || gmt_starts_with(name, "ncclKernel_")) {
         return GMT_ORIGIN_NCCL;
     }

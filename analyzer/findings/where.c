@@ -192,6 +192,20 @@ static bool place(struct gmt_analysis *analysis, const struct gmt_tl_call *call,
            gmt_where_caller(analysis, analysis->report->arena, call->caller, where);
 }
 
+struct gmt_where gmt_where_of_stack(struct gmt_analysis *analysis, int64_t stack_id)
+{
+    struct gmt_where where = {.label = ""};
+    struct gmt_report_frame *frames = NULL;
+
+    where.stack_depth = stack_of(analysis, stack_id, &frames);
+    where.stack = frames;
+    const struct gmt_report_frame *user = users_frame(frames, where.stack_depth);
+    if (user != NULL) {
+        (void)use_frame(analysis, user, &where);
+    }
+    return where;
+}
+
 /* An offset into a library says nothing to who calls loss.backward(). PyTorch's backward pass runs in threads that it names so
  * (torch/csrc/autograd/engine.cpp), one for each device. Threads of other libraries are not named: which one of a pool runs a piece of work
  * changes from run to run. */

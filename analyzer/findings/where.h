@@ -18,6 +18,10 @@ bool gmt_frame_is_beyond_runtime(const struct gmt_report_frame *frame);
 bool gmt_frame_is_users(const struct gmt_report_frame *frame);
 bool gmt_frame_is_own(const struct gmt_report_frame *frame);
 
+/* The frame that names the place of calls with that stack, as gmt_where_of_call finds it; the label is "" where there is none.
+ * Needs a timeline with nothing but its database. */
+struct gmt_where gmt_where_of_stack(struct gmt_analysis *analysis, int64_t stack_id);
+
 /*
  * As gmt_where_of_call, but of the frame at `position` of the call's stack (0: innermost), and with the stack from
  * there outwards: what two calls have in common.
