@@ -8,35 +8,17 @@
 #include <sys/wait.h>
 
 #include "libtrace/record/layout.h"
+#include "libtrace/store/db/results.h"
 
 #define OUT_OF_MEMORY 2
 #define MOST_AT_ONCE 10u
 #define BACK_NS UINT64_C(3600000000000)
 
-/* Of cuda.h: after these the context, or the device, is of no use any more. */
 static bool is_fatal(int result)
 {
-    static const int fatal[] = {
-        214, /* ECC_UNCORRECTABLE */
-        220, /* NVLINK_UNCORRECTABLE */
-        700, /* ILLEGAL_ADDRESS */
-        702, /* LAUNCH_TIMEOUT */
-        710, /* ASSERT */
-        714, /* HARDWARE_STACK_ERROR */
-        715, /* ILLEGAL_INSTRUCTION */
-        716, /* MISALIGNED_ADDRESS */
-        717, /* INVALID_ADDRESS_SPACE */
-        718, /* INVALID_PC */
-        719, /* LAUNCH_FAILED */
-        721, /* TENSOR_MEMORY_LEAK */
-        999, /* UNKNOWN */
-    };
-    for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++) {
-        if (fatal[i] == result) {
-            return true;
-        }
-    }
-    return false;
+    const struct gmt_result_row *row = gmt_result_of(result);
+
+    return row != NULL && row->kind == GMT_RESULT_STICKY;
 }
 
 /* Of other calls (queries above all) a failure is often the answer that the program wants to know. */
