@@ -459,6 +459,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     /* A line that says "one more" would take the place of one more. */
     shown = shown + 1 < r->finding_count ? shown : r->finding_count;
     head(out, r);
+    gmt_markdown_alarm(out, r);
     first(out, r);
     time_parts(out, r);
     if (shown > 0) {
@@ -470,6 +471,7 @@ static int write_markdown(const struct gmt_report *r, const struct gmt_writer_op
     tried(out, r);
     notes(out, r);
     calls(out, r);
+    gmt_markdown_failed_calls(out, r);
     memory(out, r);
     gmt_markdown_heaps(out, r);
     gmt_markdown_snapshot(out, r);

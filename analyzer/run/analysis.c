@@ -297,6 +297,9 @@ int gmt_analyze(struct gmt_timeline *timeline, const struct gmt_model *model,
         rc = gmt_memory_report(&analysis);
     }
     if (rc == 0) {
+        rc = gmt_failed_calls_report(&analysis);
+    }
+    if (rc == 0) {
         rc = gmt_heaps_report(&analysis);
     }
     if (rc == 0) {

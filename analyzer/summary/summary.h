@@ -21,6 +21,9 @@ const struct gmt_report_occupancy *gmt_occupancy_report(struct gmt_arena *arena,
 /* Peak memory, who made it, and who held memory when there was none left. */
 int gmt_memory_report(struct gmt_analysis *analysis);
 
+/* Which calls failed, and whether the program could go on after that. 0, -ENOMEM or -EIO. */
+int gmt_failed_calls_report(struct gmt_analysis *analysis);
+
 /* What the recorded time went to, what the device was idle for, and the calls by function: after gmt_verdict_fill. */
 struct gmt_host_basis;
 int gmt_host_report(struct gmt_analysis *analysis, const struct gmt_host_basis *basis);

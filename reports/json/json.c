@@ -188,6 +188,9 @@ void gmt_json_report(struct gmt_json_stream *s, const char *key, const struct gm
     gmt_json_give_each(s, "notes", r->note_count, gmt_json_finding, r->notes);
     gmt_json_give_each(s, "joint_savings", r->joint_count, of_joint, r);
     gmt_json_give_each(s, "calls", r->call_count, gmt_json_call, r->calls);
+    if (r->failed_calls != NULL) {
+        gmt_json_failed_calls(s, "failed_calls", r);
+    }
     gmt_json_give_each(s, "transfers", r->copy_row_count, gmt_json_transfer, r->copy_rows);
     gmt_json_give_each(s, "kernels", r->kernel_count, gmt_json_kernel, r->kernels);
     gmt_json_memory(s, "memory", r);

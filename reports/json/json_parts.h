@@ -15,6 +15,9 @@ json_t *gmt_json_time(const struct gmt_report *report);
 json_t *gmt_json_coverage(const struct gmt_coverage *coverage);
 void gmt_json_memory(struct gmt_json_stream *stream, const char *key,
                      const struct gmt_report *report);
+/* Only where calls failed. */
+void gmt_json_failed_calls(struct gmt_json_stream *stream, const char *key,
+                           const struct gmt_report *report);
 
 /* What allocators have registered, and the snapshot: these must be there. */
 json_t *gmt_json_heaps(const struct gmt_report *report);

@@ -216,6 +216,7 @@ struct gmt_call_row {
 /* How many findings the first screen is about. */
 enum { GMT_FIRST_FINDINGS = 3 };
 
+struct gmt_failed_calls;
 struct gmt_payload;
 struct gmt_report_heaps;
 struct gmt_report_snapshot;
@@ -258,9 +259,10 @@ struct gmt_report {
     size_t peak_holder_count;
     struct gmt_memory_failure *failures; /* in the order of time */
     size_t failure_count;
-    const struct gmt_tried_results *tried;      /* model/tried.h; NULL: nothing was tried */
-    const struct gmt_report_heaps *heaps;       /* model/heaps.h; NULL: none were registered */
-    const struct gmt_report_snapshot *snapshot; /* model/snapshot.h; NULL: none was given */
+    const struct gmt_failed_calls *failed_calls; /* model/failed_calls.h; NULL: no call failed */
+    const struct gmt_tried_results *tried;       /* model/tried.h; NULL: nothing was tried */
+    const struct gmt_report_heaps *heaps;        /* model/heaps.h; NULL: none were registered */
+    const struct gmt_report_snapshot *snapshot;  /* model/snapshot.h; NULL: none was given */
     uint64_t transfers, launches, measured_launches, kernel_classes, measured_classes;
     struct gmt_transfer_row *copy_totals; /* by direction and class           */
     size_t copy_total_count;

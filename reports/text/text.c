@@ -56,6 +56,7 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     fputs("\n\n", t->out);
+    gmt_text_alarm(t, report);
 }
 
 enum { CELLS = 6, CELL_ROWS = 3, CELL_BYTES = 64 };
@@ -183,6 +184,7 @@ static void write_all(struct gmt_text_out *t, const struct gmt_report *report)
     gmt_text_time(t, report);
     verdict(t, report);
     copies(t, report);
+    gmt_text_failed_calls(t, report);
     gmt_text_failures(t, report);
     gmt_text_findings(t, report);
     gmt_text_tried(t, report);

@@ -73,6 +73,9 @@ void gmt_text_notes(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_ranges(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_races(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_kernels(struct gmt_text_out *t, const struct gmt_report *report);
+/* The first call after which the program could do nothing on the device any more; calls that failed. */
+void gmt_text_alarm(struct gmt_text_out *t, const struct gmt_report *report);
+void gmt_text_failed_calls(struct gmt_text_out *t, const struct gmt_report *report);
 /* Failed allocations; who made the peak, at most three places unless all findings are shown. */
 void gmt_text_failures(struct gmt_text_out *t, const struct gmt_report *report);
 void gmt_text_memory(struct gmt_text_out *t, const struct gmt_report *report);

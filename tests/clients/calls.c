@@ -54,6 +54,27 @@ int scenario_errors(long n)
     return 0;
 }
 
+int scenario_fault(long n)
+{
+    CUdeviceptr nowhere = 4096, memory;
+    CUfunction function;
+    CUmodule module;
+    char buffer[64] = {0};
+    client_start();
+    CHECK(cu.cuModuleLoadData(&module, client_ptx));
+    CHECK(cu.cuModuleGetFunction(&function, module, "vector_add"));
+    CHECK(cu.cuMemAlloc(&memory, 64));
+    expect("too many bytes", cu.cuMemAlloc(&memory, (size_t)1 << 50));
+    expect("not registered", cu.cuMemHostUnregister(buffer));
+    (void)client_vector_add(function, nowhere, memory, memory, 16, NULL);
+    CUresult result = cu.cuCtxSynchronize();
+    expect("after the kernel", result);
+    for (long i = 0; i < n; i++) {
+        (void)cu.cuMemcpyHtoD(memory, buffer, sizeof(buffer));
+    }
+    return result != CUDA_SUCCESS ? 3 : 0;
+}
+
 int scenario_null_out(long n)
 {
     size_t total = 0, bytes = 0;

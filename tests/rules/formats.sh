@@ -68,6 +68,15 @@ report empty
 make_trace ranged.db golden/trace
 sqlite3 ranged.db <"$GMT_SOURCE/tests/rules/named_ranges.sql"
 report ranged
+# Calls that failed.
+make_trace failed.db golden/trace failed_calls
+report failed
+jq -e '.failed_calls | .alarm != null and (.rows | length) == 2 and (.handled | length) == 2' failed.json >/dev/null ||
+    fail "failed calls are not in JSON"
+grep -q 'failed: an illegal memory access' failed.md || fail "failed calls are not in markdown"
+cp failed.db hostile_failed.db
+spoil hostile_failed.db
+report hostile_failed
 # A recording that checked itself.
 make_trace checked.db golden/trace
 sqlite3 checked.db <"$GMT_SOURCE/tests/rules/coverage.sql"

@@ -14,6 +14,7 @@ import { About } from './sections/about';
 import { Api } from './sections/api';
 import { Calls } from './sections/calls';
 import { Checks } from './sections/checks';
+import { Failed } from './sections/failed';
 import { Findings } from './sections/findings';
 import { Idle } from './sections/idle';
 import { Kernels } from './sections/kernels';
@@ -42,6 +43,7 @@ export interface SectionRow {
 const SECTIONS: SectionRow[] = [
   { id: 'verdict', title: 'Verdict', body: Verdict },
   { id: 'findings', title: 'Findings', body: Findings },
+  { id: 'failed', title: 'Failed calls', body: Failed, where: ({ head }) => head.report.failed_calls !== undefined },
   { id: 'timeline', title: 'Timeline', body: Timeline },
   { id: 'idle', title: 'Idle time', body: Idle },
   { id: 'memory', title: 'Memory', body: Memory },

@@ -292,7 +292,29 @@ export interface Coverage {
   entry_points_that_ask: number;
   records: CoverageRecords[];
 }
+/** Calls of one function at one place that failed with one error. */
+export interface FailedCall {
+  where: Where;
+  result: number;
+  error: string | null;
+  runtime_error: string | null;
+  words: string;
+  /** The context, or the device, is of no use any more. */
+  sticky: boolean;
+  calls: number;
+  at_ns: number | null;
+}
+export interface FailedCalls {
+  /** The first call after which the program was lost, as a sentence. */
+  alarm: string | null;
+  rows: FailedCall[];
+  other_calls: number;
+  /** Errors that programs ask for or handle. */
+  handled: { result: number; error: string | null; runtime_error: string | null; words: string; calls: number }[];
+}
 export interface Report {
+  /** Only where calls failed. */
+  failed_calls?: FailedCalls;
   /** Only where fixes were tried. */
   tried?: TriedResults;
   tool_version: string;

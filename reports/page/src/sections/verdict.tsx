@@ -9,6 +9,7 @@ import { toCsv } from '../parts/csv';
 import type { Report } from '../report';
 import { go } from '../state';
 import { counted } from '../words';
+import { Alarm } from './failed';
 import './verdict.css';
 import { certainty, effort, firstOf, gain, heading, placesNote } from './verdict/answer';
 import { badges, type Badge } from './verdict/badges';
@@ -260,6 +261,7 @@ export function Verdict({ payload }: SectionProps) {
   const { report } = payload.head;
   return (
     <>
+      <Alarm report={report} />
       <First report={report} />
       <TimeBar report={report} />
       <p class="sentence">{sentence(report)}</p>
