@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { load, payloadOf, STACKS } from './bundle.mjs';
 
 const { copiesOf, calibrated, curveOf, timeAt, sitesOf, nameOf } = await load('sections/transfers/model.ts');
+const { columnsWithout } = await load('sections/transfers/columns.ts');
 const { thin, logTicks, COLUMNS, ROWS } = await load('parts/density.ts');
 
 const [H2D, D2H, PAGEABLE, PINNED, DEVICE] = [0, 1, 1, 2, 4];
@@ -121,4 +122,12 @@ test('a mark lies at its weightiest point', () => {
 test('ticks are powers of the base, as many as can be read', () => {
   assert.deepEqual(logTicks(1, 1e4, 10), [1, 10, 100, 1000, 10000]);
   assert.deepEqual(logTicks(3, 16 ** 6, 16, 3), [1, 16 ** 2, 16 ** 4, 16 ** 6].slice(1));
+});
+
+test('columns of times are there where there are times, and named as modelled where they are', () => {
+  const columns = ['count', 'time', 'rate', 'share'].map((key) => ({ key, title: key, value: () => 0 }));
+  const titles = (software, modelled) => columnsWithout(columns, { device: { software } }, modelled).map(({ title }) => title);
+  assert.deepEqual(titles(false, false), ['count', 'time', 'rate', 'share']);
+  assert.deepEqual(titles(true, false), ['count']);
+  assert.deepEqual(titles(true, true), ['count', 'time, modelled', 'rate, modelled']);
 });

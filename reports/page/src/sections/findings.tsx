@@ -143,7 +143,7 @@ export function Findings({ payload }: SectionProps) {
       ) : (
         <>
           <Advice report={report} />
-          <Toolbar findings={all} wish={wish} timed={Object.keys(claims).length > 0} />
+          <Toolbar findings={all} wish={wish} timed={!report.device.software && Object.keys(claims).length > 0} />
           <p class="filters-said">
             <span class="dim" role="status">
               {filtering && `${findings.length} of `}

@@ -7,6 +7,7 @@ import { Keys, useOff } from '../parts/controls';
 import { Table, type TableColumn } from '../parts/table';
 import { useRange } from '../range';
 import type { TransferRow } from '../report';
+import { columnsWithout } from './transfers/columns';
 import {
   calibrated,
   copiesOf,
@@ -136,19 +137,21 @@ export function Transfers({ payload }: SectionProps) {
   const rows = all.filter(
     (row) => !off.has(row.direction) && !off.has(row.host_class) && !off.has(nameOf(row)),
   );
-  const buckets = useMemo(() => {
-    const columns = bucketColumns(copies, curves);
-    return report.verdict.modelled === true
-      ? columns.map((column) => (column.key === 'time' ? { ...column, title: 'Time, modelled' } : column))
-      : columns;
-  }, [copies, curves]);
+  const buckets = useMemo(
+    () => columnsWithout(bucketColumns(copies, curves), report, report.verdict.modelled === true),
+    [report, copies, curves],
+  );
   if (copies.rows === 0 && all.length === 0)
     return <p>{range === null ? 'The program copied nothing.' : 'No copy begins in the selected time.'}</p>;
   return (
     <>
       <Filters copies={copies} off={off} toggle={toggle} />
       {report.device.software ? (
-        <p>This trace is of the software device: copies have sizes but no measured times, so no bandwidths.</p>
+        <p>
+          {report.verdict.modelled === true
+            ? 'This trace is of the software device: no times are measured; those below are modelled by size.'
+            : 'This trace is of the software device: copies have sizes, but no times and no bandwidths.'}
+        </p>
       ) : (
         <TransferPlot payload={payload} copies={copies} curves={curves} kept={kept} />
       )}
@@ -158,7 +161,7 @@ export function Transfers({ payload }: SectionProps) {
         </p>
       )}
       <h3>By call site</h3>
-      <Table id="x.sites" caption="Copies by call site" columns={SITES} rows={sites} limit={20} />
+      <Table id="x.sites" caption="Copies by call site" columns={columnsWithout(SITES, report, false)} rows={sites} limit={20} />
       <h3>By direction, host memory and size</h3>
       <Table
         id="x.sizes"

@@ -54,6 +54,15 @@ describe('every section', () => {
       assert.ok(!/\d (ns|µs|ms|s)\b/.test(text) || /modelled/i.test(text), id);
       assert.doesNotMatch(text, /% of the run/, id);
     }
+    const transfers = await page.locator('#transfers').innerText();
+    assert.match(transfers, /no times are measured; those below are modelled by size/);
+    assert.doesNotMatch(transfers, /no bandwidths/);
+    const [sites, sizes] = await page.locator('#transfers thead').allInnerTexts();
+    assert.doesNotMatch(sites, /Time|Bandwidth/);
+    assert.match(sizes, /Time, modelled\s+Bandwidth, modelled/);
+    await openAll(page);
+    assert.ok((await page.locator('#findings .filters').count()) > 0);
+    assert.doesNotMatch(await page.locator('#findings .filters').innerText(), /ms of the run/);
     assert.deepEqual(faults, []);
     await context.close();
   });
