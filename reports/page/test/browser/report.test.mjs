@@ -377,6 +377,36 @@ describe('whoever reads it in another way', () => {
       await context.close();
     });
 
+  for (const width of [390, 500])
+    for (const [name, of] of [['recorded', () => slow], ['simulated', () => simulated]])
+      test(`reads headings and places of tables in whole words at ${width} pixels (${name})`, async () => {
+        const { page, context } = await open(of(), { width, height: 844 });
+        await openAll(page);
+        const split = await page.evaluate(() => {
+          const found = [];
+          let seen = 0;
+          for (const cell of document.querySelectorAll('main th, main td:first-child')) {
+            const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+              const text = texts.currentNode;
+              for (const { 0: word, index } of text.data.matchAll(/(?<![\w.:])[\w.:]{2,24}(?![\w.:])/g)) {
+                const range = document.createRange();
+                range.setStart(text, index);
+                range.setEnd(text, index + word.length);
+                const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+                seen += lines.size > 0 ? 1 : 0;
+                if (lines.size > 1) found.push(`${word} in "${cell.innerText.slice(0, 60)}" of ${cell.closest('section')?.id}`);
+              }
+            }
+          }
+          return { found, seen };
+        });
+        assert.ok(split.seen > 50, `${split.seen} words`);
+        assert.deepEqual(split.found, []);
+        assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+        await context.close();
+      });
+
   test('gets the findings on paper', async () => {
     const { page, context } = await open(slow);
     await page.emulateMedia({ media: 'print' });
