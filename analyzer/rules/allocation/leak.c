@@ -146,8 +146,8 @@ static enum gmt_outcome run(struct gmt_analysis *analysis)
         return GMT_OUTCOME_PASS;
     }
     if (gmt_held_broke_off(analysis)) {
-        return gmt_could_not(analysis, "the program did not end normally: what it would still have "
-                                       "freed is not known");
+        return gmt_could_not(analysis, "%s: what it would still have freed is not known",
+                             gmt_held_end(analysis));
     }
     if (unknown != NULL) {
         return gmt_could_not(analysis, "%s", unknown);

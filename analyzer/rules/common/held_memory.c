@@ -213,6 +213,29 @@ bool gmt_held_broke_off(const struct gmt_analysis *analysis)
     return report->exit_signal > 0 || (report->exit_code > 0 && analysis->memory->failed);
 }
 
+const char *gmt_held_end(struct gmt_analysis *analysis)
+{
+    const char *reason = analysis->timeline->end_reason;
+    double status = analysis->report->exit_status;
+    bool exited = reason != NULL && strcmp(reason, "exit") == 0;
+
+    /* As wait(2) gives it: the lowest seven bits are a signal, the second byte is what was given to exit. */
+    if (status > 0 && status < 256 && ((unsigned)status & 0x7f) != 0) {
+        return gmt_text(analysis, "the program was ended by signal %u", (unsigned)status & 0x7f);
+    }
+    if (exited && status >= 256 && status < 65536) {
+        return gmt_text(analysis, "the program ended with exit status %u after a call that failed",
+                        (unsigned)status >> 8);
+    }
+    if (reason != NULL && strcmp(reason, "killed") == 0) {
+        return "the program was killed";
+    }
+    if (reason != NULL && strcmp(reason, "exec") == 0) {
+        return "the program became another one (exec)";
+    }
+    return "it is not known how the program ended";
+}
+
 /* The device after `device` in the order of ids; INT64_MAX: there is none. */
 static int64_t next_device(const struct gmt_memory *memory, bool host, int64_t device)
 {
@@ -289,8 +312,8 @@ enum gmt_outcome gmt_held_run(struct gmt_analysis *analysis, const struct gmt_he
         return gmt_could_not(analysis, "not enough memory");
     }
     if (cut && any && analysis->pending_count == 0) {
-        return gmt_could_not(analysis, "the program did not end normally: what it would still have "
-                                       "used and freed is not known");
+        return gmt_could_not(analysis, "%s: what it would still have used and freed is not known",
+                             gmt_held_end(analysis));
     }
     return GMT_OUTCOME_PASS;
 }

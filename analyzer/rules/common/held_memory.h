@@ -67,6 +67,8 @@ void gmt_held_price(struct gmt_analysis *analysis, const struct gmt_held_cost *c
 /* Killed, or ended with a status other than 0 after a call that failed and no more work: what it still
  * meant to do is not known. A status alone is a normal end: many programs report their result by it. */
 bool gmt_held_broke_off(const struct gmt_analysis *analysis);
+/* Where it did: how, as a clause. "the program ended with exit status 3 after a call that failed" */
+const char *gmt_held_end(struct gmt_analysis *analysis);
 
 /* Why uses of memory are not known in this trace, or NULL. */
 const char *gmt_held_unknown(const struct gmt_analysis *analysis);
