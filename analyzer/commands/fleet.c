@@ -122,6 +122,7 @@ static void analyse(struct gmt_fleet_rank *rank, struct gmt_arena *arena)
         added->title = gmt_arena_copy(arena, finding->title);
         added->place = gmt_arena_copy(arena, finding->place.label);
         added->saves_ns = finding->saving.best_ns;
+        added->is_modelled = session.timeline.simulated;
     }
     if (rank->has_findings) {
         read_contents(rank, &session, arena);

@@ -73,6 +73,7 @@ static int add_group(struct gmt_common_findings *common, const struct found *gro
         if (!isnan(group[i].finding->saves_ns)) {
             added->total_ns += group[i].finding->saves_ns;
             added->priced++;
+            added->is_modelled = added->is_modelled || group[i].finding->is_modelled != 0;
         }
     }
     return 0;

@@ -13,6 +13,7 @@ struct gmt_common_finding {
     size_t ranks;
     double total_ns; /* sum over ranks of what they would save; those without a price add nothing */
     size_t priced;   /* ranks that have one */
+    bool is_modelled; /* one of these prices at least */
 };
 
 struct gmt_common_findings {

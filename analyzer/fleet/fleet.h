@@ -77,7 +77,8 @@ enum gmt_fleet_trait {
 /* What a rule found in a whole trace. */
 struct gmt_fleet_finding {
     const char *fingerprint, *rule, *title, *place;
-    double saves_ns; /* most likely, in this rank's run; NAN: it has no price */
+    double saves_ns;      /* most likely, in this rank's run; NAN: it has no price */
+    uint64_t is_modelled; /* the price: the trace is of the software device */
 };
 
 /* A copy between host and device: when its call began and ended, by the wall clock of this rank's host. */

@@ -44,6 +44,7 @@ static void strings_of(struct gmt_fleet_rank *rank, const char **strings[STRINGS
 struct finding_head {
     uint64_t lengths[FINDING_STRINGS]; /* as above */
     double saves_ns;
+    uint64_t is_modelled;
 };
 
 static void finding_strings_of(struct gmt_fleet_finding *finding,
@@ -64,7 +65,7 @@ static bool put_finding(FILE *out, const struct gmt_fleet_finding *finding)
 {
     struct gmt_fleet_finding copy = *finding;
     const char **strings[FINDING_STRINGS];
-    struct finding_head head = {.saves_ns = finding->saves_ns};
+    struct finding_head head = {.saves_ns = finding->saves_ns, .is_modelled = finding->is_modelled};
 
     finding_strings_of(&copy, strings);
     for (int i = 0; i < FINDING_STRINGS; i++) {
@@ -166,6 +167,7 @@ static void take_finding(FILE *in, struct gmt_fleet_finding *finding, struct gmt
         return;
     }
     finding->saves_ns = head.saves_ns;
+    finding->is_modelled = head.is_modelled;
     finding_strings_of(finding, strings);
     for (int i = 0; i < FINDING_STRINGS; i++) {
         *strings[i] = take_text(in, head.lengths[i], arena, rc);

@@ -77,6 +77,9 @@ END
 expect 0 --top 3 whole
 grep -q '^Findings in the 4 whole traces$' out || fail "the findings have no head"
 [ "$(grep -c '^  GM[0-9]* .*: on [0-9] of 4 ranks' out)" = 3 ] || fail "not one line per finding"
+expect 0 --format json whole
+equal "measured prices" "{False}" \
+    "$(json "{f['modelled'] for f in fleet['findings'] if f['total_saving_ns'] is not None}")"
 expect 0 --format json memory
 equal "findings of sums" "0 []" "$(json "'{analysed} {findings}'.format(**fleet)")"
 equal "copies between ranks, of sums" "None None" "$(json "'{staged} {direct}'.format(**fleet)")"

@@ -108,14 +108,15 @@ static json_t *of_findings(const struct gmt_fleet_view *view)
 
         json_array_append_new(
             list,
-            json_pack("{so, so, so, so, so, so, so, so, so}", "fingerprint",
-                      gmt_json_text(worst->fingerprint), "rule", gmt_json_text(worst->rule),
-                      "title", gmt_json_text(worst->title), "place", gmt_json_text(worst->place),
-                      "ranks", gmt_json_integer(common->ranks), "total_saving_ns",
-                      common->priced > 0 ? gmt_json_ns(common->total_ns) : json_null(),
-                      "worst_saving_ns",
-                      common->priced > 0 ? gmt_json_ns(worst->saves_ns) : json_null(), "worst_rank",
-                      gmt_json_text(rank->rank), "worst_trace", gmt_json_text(rank->trace)));
+            json_pack(
+                "{so, so, so, so, so, so, so, so, so, so}", "fingerprint",
+                gmt_json_text(worst->fingerprint), "rule", gmt_json_text(worst->rule), "title",
+                gmt_json_text(worst->title), "place", gmt_json_text(worst->place), "ranks",
+                gmt_json_integer(common->ranks), "total_saving_ns",
+                common->priced > 0 ? gmt_json_ns(common->total_ns) : json_null(), "worst_saving_ns",
+                common->priced > 0 ? gmt_json_ns(worst->saves_ns) : json_null(), "worst_rank",
+                gmt_json_text(rank->rank), "worst_trace", gmt_json_text(rank->trace), "modelled",
+                common->priced > 0 ? json_boolean(common->is_modelled) : json_null()));
     }
     return list;
 }

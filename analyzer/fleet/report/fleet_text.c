@@ -213,12 +213,14 @@ static void print_finding(const struct gmt_fleet_view *view,
     gmt_say(stdout, "  %s %s, %s: on %zu of %zu ranks", worst->rule, worst->title, worst->place,
             common->ranks, view->common.analysed);
     if (common->priced > 0) {
-        gmt_say(stdout, ", saves %s in sum, most on rank %s: %s",
-                gmt_format_ns(total, common->total_ns),
+        gmt_say(stdout, ", saves %s in sum", gmt_format_ns(total, common->total_ns));
+    }
+    if (common->priced > 0 && common->total_ns > 0) {
+        gmt_say(stdout, ", most on rank %s: %s",
                 gmt_fleet_rank_name(&view->fleet.ranks[common->worst_rank]),
                 gmt_format_ns(most, worst->saves_ns));
     }
-    gmt_say(stdout, "\n");
+    gmt_say(stdout, common->is_modelled ? " (modelled)\n" : "\n");
 }
 
 static void print_findings(const struct gmt_fleet_view *view)
