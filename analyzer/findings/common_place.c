@@ -191,7 +191,7 @@ bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack,
     const int64_t *a = frames_of(frames, stack, &n), *b = frames_of(frames, other, &others);
     bool found = false;
 
-    if (n > 0 && others > 0 && a[n - 1] != b[others - 1]) {
+    if (frames->cut_are_same && n > 0 && others > 0 && a[n - 1] != b[others - 1]) {
         size_t left = frames_left(a, n, b, others);
 
         others = left == n ? frames_left(b, others, a, n) : others;

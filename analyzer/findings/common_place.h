@@ -18,6 +18,9 @@ struct gmt_stack_frames {
     size_t frame_count;
     struct gmt_frame_kind *kinds; /* by id */
     size_t kind_count;
+    /* Set by who looks up places: a stack that was too deep, and lacks its outermost frames, is taken for the same as another from where it
+     * ends. Else both have nothing in common. */
+    bool cut_are_same;
 };
 
 /* 0, -ENOMEM or -EIO; gmt_stack_frames_free in every case. */
@@ -42,8 +45,7 @@ struct gmt_common_place {
 
 /*
  * The innermost such function of the user's, chosen as places of calls are: the program's own before a library's where an
- * interpreter runs it. A stack that lacks its outermost frames, as it was too deep, is taken for the same from where it ends. False:
- * there is none, or a stack is not known (0).
+ * interpreter runs it. False: there is none, or a stack is not known (0).
  */
 bool gmt_common_place_find(const struct gmt_stack_frames *frames, int64_t stack, int64_t other,
                            struct gmt_common_place *place);

@@ -270,6 +270,7 @@ static int fill(struct gmt_analysis *analysis, const struct gmt_host_basis *basi
     int rc = gmt_stack_frames_load(&frames, analysis->timeline);
 
     all.device = ops->count > 0 ? ops->rows[0].device : -1;
+    frames.cut_are_same = true;
     if (rc == 0) {
         rc = gmt_user_calls_make(&user_calls, &basis->calls, &frames);
     }

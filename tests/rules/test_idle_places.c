@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyzer/findings/common_place.h"
 #include "reports/model/answer.h"
 #include "reports/writers.h"
 #include "tests/rules/idle_trace.h"
@@ -294,5 +295,24 @@ Test(idle_places, stay_in_a_text_that_is_to_be_short)
     cr_expect_not_null(strstr(text, "reason 0"), "%s", text);
     cr_expect_not_null(strstr(text, "more reasons (--top 0 shows all)"), "%s", text);
     free(text);
+    gmt_fixture_free(&fixture);
+}
+
+/* Loops of launches go from place to place in the order of time, and may not reach over what they cannot see. */
+Test(idle_places, of_cut_stacks_are_common_only_to_who_asks_for_it)
+{
+    struct gmt_stack_frames frames;
+    struct gmt_common_place common;
+
+    begin_in_library();
+    stack = 30;
+    launch(5000, 1000, 10000);
+    analyze();
+    cr_assert_eq(gmt_stack_frames_load(&frames, &fixture.timeline), 0);
+    cr_expect_not(gmt_common_place_find(&frames, 30, 34, &common));
+    frames.cut_are_same = true;
+    cr_expect(gmt_common_place_find(&frames, 30, 34, &common));
+    cr_expect_eq(common.frames[0], 30);
+    gmt_stack_frames_free(&frames);
     gmt_fixture_free(&fixture);
 }
