@@ -72,6 +72,20 @@ if [ -x "$GMT_BUILD/bin/gmtrace" ]; then
     offered gmtrace --ring 30s to | grep -x top >/dev/null || fail "top is not offered"
     offers '--interval' gmtrace top --i
     offers '--once' gmtrace top --o
+    # A flag has no value: what follows is the program, or an option.
+    cp /bin/true app1
+    offers './app1' gmtrace -q ./ap
+    offers './app1' gmtrace --aggregate ./ap
+    offers '--device' gmtrace -q --dev
+    # What stands for a number is no word.
+    offers 'unlimited' gmtrace --counter-budget ''
+    offered gmtrace -q hel | grep -x help >/dev/null || fail "help is not offered"
+    offers 'calibrate' gmtrace help c
+    offers '--help --json' gmtrace doctor -
+    offers '--turns' gmtrace try --tu
+    offers '' gmtrace try ./app --tu
+    offers 'trace.db' gmtrace apply tr
+    [ ! -x "$GMT_BUILD/bin/gmcalibrate" ] || offers '--variant' gmtrace calibrate --quick --va
     offers '' gmtrace top --samples -
 fi
 # ---- zsh and fish, where they are installed ----
