@@ -293,6 +293,14 @@ static size_t make_sets(const struct gmt_try_options *options,
     return count;
 }
 
+static void judge_all(struct gmt_try_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        gmt_try_judge(report, &report->outcomes[i]);
+    }
+    gmt_try_sort(report->outcomes, report->count);
+}
+
 /* Words as a shell takes them; malloc'ed, NULL: no memory. */
 static char *quote(char *const words[])
 {
@@ -318,6 +326,7 @@ static char *quote_one(const char *word)
 static int check_together(struct gmt_try_report *report, bool may_run)
 {
     static struct gmt_try_outcome probe;
+    struct gmt_try_set left;
     struct gmt_try_together *together = &report->together;
     if (gmt_try_proven_set(report, &together->set) < 2) {
         return 0;
@@ -329,21 +338,22 @@ static int check_together(struct gmt_try_report *report, bool may_run)
         int failure = may_run ? check_outcome(report->options, report->reference, &probe) : 0;
         gmt_launcher_hold_signals(false);
         if (!may_run || failure > GMT_EXIT_SIGNAL) {
-            gmt_try_keep_best(report, "results are equal with it alone; the run with all that is "
-                                      "proven was not made, as gmtrace was interrupted");
+            gmt_try_keep_best(report);
         }
         if (!may_run || failure != 0) {
             return failure;
         }
         of = &probe;
+        judge_all(report); /* an untouched run may have taken back what was proven */
     }
-    together->was_run = true;
+    together->was_run = gmt_try_proven_set(report, &left) > 1;
     together->differs = of->differs;
-    memcpy(together->difference, of->difference, sizeof(together->difference));
-    if (together->differs) {
-        gmt_try_keep_best(report,
-                          "results are equal with it alone, and differ where all that is "
-                          "proven is on together; of these the one that gains most is kept");
+    together->is_equal = !of->differs && gmt_try_is_compared(report->reference, of) &&
+                         gmt_try_is_same_set(&left, &together->set);
+    (void)snprintf(together->difference, sizeof(together->difference), "%s",
+                   of->differs ? of->difference : "not all of it could be compared");
+    if (!together->is_equal) {
+        gmt_try_keep_best(report);
     }
     return 0;
 }
@@ -446,10 +456,7 @@ int gmt_launcher_try(char *const argv[])
                 report.turns != 0 ? "; this is what came of it until then" : "");
     }
     if (failure == 0 || (was_interrupted && report.turns != 0)) {
-        for (size_t i = 0; i < report.count; i++) {
-            gmt_try_judge(&report, &outcomes[i]);
-        }
-        gmt_try_sort(outcomes, report.count);
+        judge_all(&report);
         int together = check_together(&report, !was_interrupted);
         failure = was_interrupted ? failure : together;
         was_interrupted = failure > GMT_EXIT_SIGNAL;

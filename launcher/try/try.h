@@ -165,7 +165,7 @@ struct gmt_try_outcome {
 struct gmt_try_together {
     bool was_run;           /* there are two or more, and a run with just these was compared */
     struct gmt_try_set set; /* before any of them was taken back */
-    bool differs;
+    bool differs, is_equal; /* neither: not enough could be compared */
     char difference[512];
 };
 
@@ -183,6 +183,9 @@ struct gmt_try_report {
 
 /* Is standard output a result that was compared: the same in all untouched runs, and not empty? */
 bool gmt_try_has_output(const struct gmt_try_reference *reference);
+/* Was enough compared to say of one that does not differ that its results are equal? */
+bool gmt_try_is_compared(const struct gmt_try_reference *reference,
+                         const struct gmt_try_outcome *outcome);
 /* Is it worth its time? One whose results differ has ended, and one that is applied to nothing gains nothing. */
 bool gmt_try_is_timed(const struct gmt_try_outcome *outcome);
 /* Says of a set of fixes what came of it: its gain, `state` and `why`. After all runs. */
@@ -198,8 +201,9 @@ unsigned gmt_try_proven_set(const struct gmt_try_report *report, struct gmt_try_
 /* The outcome of just these fixes with just these values; NULL: they were not tried. */
 const struct gmt_try_outcome *gmt_try_find_set(const struct gmt_try_report *report,
                                                const struct gmt_try_set *set);
-/* What is proven differs together, or was not compared so: only the fix that gains most stays proven. why: of the others; static. */
-void gmt_try_keep_best(struct gmt_try_report *report, const char *why);
+bool gmt_try_is_same_set(const struct gmt_try_set *a, const struct gmt_try_set *b);
+/* What is proven is not shown to be equal together: only the fix that gains most stays proven. */
+void gmt_try_keep_best(struct gmt_try_report *report);
 
 /* Has the trace analyzed, once for all fixes. False: it cannot be, which is said. */
 bool gmt_try_read_trace(const char *trace);

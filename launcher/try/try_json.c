@@ -220,7 +220,7 @@ static json_t *json_of_together(const struct gmt_try_together *together)
         }
     }
     return json_pack("{s:o, s:s?}", "fixes", fixes, "difference",
-                     together->differs ? together->difference : NULL);
+                     together->is_equal ? NULL : together->difference);
 }
 
 static json_t *json_of_outcome(const struct gmt_try_report *report,

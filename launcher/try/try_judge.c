@@ -38,6 +38,12 @@ static enum extent extent_of(const struct gmt_try_reference *reference,
     return outcome->moved ? MOVED : ENOUGH;
 }
 
+bool gmt_try_is_compared(const struct gmt_try_reference *reference,
+                         const struct gmt_try_outcome *outcome)
+{
+    return extent_of(reference, outcome) == ENOUGH;
+}
+
 /* Of one that is neither different nor proven, by what could be compared. */
 static const char *const on_software[] = {
     [NOTHING] = "nothing of its results could be compared; the software device has no times",

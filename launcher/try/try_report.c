@@ -120,8 +120,10 @@ static void print_together(const struct gmt_try_together *together)
         }
     }
     gmt_say(stderr, "gmtrace: together: %s: %s%s\n", names,
-            together->differs ? "RESULTS DIFFER: " : "results are equal",
-            together->differs ? together->difference : "");
+            together->differs    ? "RESULTS DIFFER: "
+            : together->is_equal ? "results are equal"
+                                 : "",
+            together->is_equal ? "" : together->difference);
 }
 
 void gmt_try_print(const struct gmt_try_report *report)

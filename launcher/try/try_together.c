@@ -31,7 +31,7 @@ unsigned gmt_try_proven_set(const struct gmt_try_report *report, struct gmt_try_
     return fixes;
 }
 
-static bool is_same(const struct gmt_try_set *a, const struct gmt_try_set *b)
+bool gmt_try_is_same_set(const struct gmt_try_set *a, const struct gmt_try_set *b)
 {
     bool same = true;
     for (unsigned i = 0; i < GMT_FIX_COUNT; i++) {
@@ -44,14 +44,14 @@ const struct gmt_try_outcome *gmt_try_find_set(const struct gmt_try_report *repo
                                                const struct gmt_try_set *set)
 {
     for (size_t i = 0; i < report->count; i++) {
-        if (is_same(&report->outcomes[i].set, set)) {
+        if (gmt_try_is_same_set(&report->outcomes[i].set, set)) {
             return &report->outcomes[i];
         }
     }
     return NULL;
 }
 
-void gmt_try_keep_best(struct gmt_try_report *report, const char *why)
+void gmt_try_keep_best(struct gmt_try_report *report)
 {
     const struct gmt_try_outcome *best = NULL;
     for (size_t i = 0; i < report->count; i++) {
@@ -65,7 +65,9 @@ void gmt_try_keep_best(struct gmt_try_report *report, const char *why)
         if (outcome->state == GMT_FIX_PROVEN && outcome->fix != GMT_FIX_COUNT &&
             outcome->fix != best->fix) {
             outcome->state = GMT_FIX_TRIED;
-            outcome->why = why;
+            outcome->why =
+                "results are equal with it alone, and are not shown to be where all that is "
+                "proven is on together; of these the one that gains most is kept";
         }
     }
 }

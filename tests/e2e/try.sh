@@ -381,7 +381,7 @@ done
 LD_LIBRARY_PATH=$SIM_LIB run clash "$gmtrace" try --turns 6 -o clash.plan pageable-staging block-cache pinned-cache "$client" clash 3
 equal "of two that differ together" "no-gain proven tried" "$(sed -nE 's/^fix \S+ (.*)/\1/p' clash.plan | sort | xargs)"
 said clash 'together: pageable-staging, block-cache: RESULTS DIFFER: standard output differs'
-said clash 'tried: results are equal with it alone, and differ where all that is proven is on together'
+said clash 'tried: results are equal with it alone, and are not shown to be where all that is proven is on together'
 equal "together" '["pageable-staging","block-cache"] standard output differs' \
     "$(jq -r '.together | "\([.fixes[].fix] | tostring) \(.difference)"' clash.json)"
 LD_LIBRARY_PATH=$SIM_LIB run clash_applied "$gmtrace" apply clash.plan "$client" clash 3

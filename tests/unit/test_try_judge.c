@@ -82,6 +82,8 @@ Test(try_judge, too_much_that_came_back_with_the_fix_alone_is_not_proven, .init 
     bytes = 1000;
     unseen = GMT_UNSEEN_PROCESS;
     cr_assert_eq(judged().state, GMT_FIX_TRIED);
+    const struct gmt_try_outcome outcome = judged();
+    cr_assert_not(gmt_try_is_compared(&reference, &outcome));
 }
 
 Test(try_judge, what_moved_between_threads_is_not_proven, .init = begin)
@@ -138,7 +140,7 @@ Test(try_together, just_what_the_plan_applies_is_the_set, .init = begin_together
 Test(try_together, what_gains_most_stays_where_it_differs, .init = begin_together)
 {
     struct gmt_try_set set;
-    gmt_try_keep_best(&report, "they differ together");
+    gmt_try_keep_best(&report);
     cr_assert_eq(gmt_try_proven_set(&report, &set), 1);
     cr_assert(set.fixes[gmt_try_sweeps[0].fix]);
     cr_assert_eq(rows[1].state, GMT_FIX_TRIED);
