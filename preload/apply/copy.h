@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "preload/hash/content_hash.h"
+
 enum gmt_copy_direction { GMT_COPY_UNKNOWN, GMT_COPY_UPLOAD, GMT_COPY_DOWNLOAD };
 
 struct gmt_copy {
@@ -49,6 +51,8 @@ extern _Atomic int gmt_apply_captures; /* that are under way */
 
 /* Results that reach the host (downloads.c): the copy succeeded. */
 void gmt_downloads_note(const struct gmt_copy *copy);
+/* ... as rows of host memory, from device memory: such as are pageable are there when the call returns. */
+void gmt_downloads_note_rows(const struct gmt_hash_range *rows);
 /* ... by a call of another kind, which no digest is taken of. */
 void gmt_downloads_unchecked(uint64_t bytes);
 /* The program has waited for all that is in the stream; NULL: for all. */

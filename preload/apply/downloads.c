@@ -49,25 +49,38 @@ static void add_unchecked(int64_t calls, int64_t bytes)
     }
 }
 
-static bool write_digest(const struct awaited_download *of)
+static bool write_digest_of(const struct gmt_hash_range *range, uint32_t number, uint64_t call)
 {
     struct gmt_try_note *note = gmt_apply_note();
     uint32_t at = __atomic_fetch_add(&note->downloads, 1, __ATOMIC_RELAXED);
     if (at >= GMT_TRY_DOWNLOADS) {
         return false;
     }
-    const struct gmt_hash_range range = {
-        .start = (const void *)(uintptr_t)of->address, .width = of->bytes, .rows = 1};
-    struct gmt_hash hash = gmt_hash_of(&range, SIZE_MAX);
+    struct gmt_hash hash = gmt_hash_of(range, SIZE_MAX);
     note->download[at] = (struct gmt_try_download){
         .low = hash.low,
         .high = hash.high,
-        .bytes = of->bytes,
+        .bytes = range->width * range->rows,
         .process = gmt_apply_process(),
-        .thread = of->thread,
-        .call = of->call,
+        .thread = number,
+        .call = call,
     };
     return true;
+}
+
+static bool write_digest(const struct awaited_download *of)
+{
+    const struct gmt_hash_range range = {
+        .start = (const void *)(uintptr_t)of->address, .width = of->bytes, .rows = 1};
+    return write_digest_of(&range, of->thread, of->call);
+}
+
+static uint32_t thread_number(struct gmt_try_process *process)
+{
+    if (thread.number == 0) {
+        thread.number = __atomic_add_fetch(&process->threads, 1, __ATOMIC_RELAXED);
+    }
+    return thread.number - 1;
 }
 
 /* Waits while another thread hashes: whether a download is compared must not depend on what others do meanwhile. */
@@ -137,10 +150,7 @@ void gmt_downloads_note(const struct gmt_copy *copy)
     if (place == ELSEWHERE && copy->direction == GMT_COPY_UNKNOWN) {
         return;
     }
-    if (thread.number == 0) {
-        thread.number = __atomic_add_fetch(&process->threads, 1, __ATOMIC_RELAXED);
-    }
-    struct awaited_download of = {copy->dst, copy->bytes, thread.calls++, thread.number - 1,
+    struct awaited_download of = {copy->dst, copy->bytes, thread.calls++, thread_number(process),
                                   copy->stream};
     bool is_done = place == PAGEABLE || (place == LOCKED && copy->is_sync);
     if (is_done && write_digest(&of)) {
@@ -150,6 +160,18 @@ void gmt_downloads_note(const struct gmt_copy *copy)
     if (place == LOCKED && !is_done) {
         keep(&of);
     }
+}
+
+void gmt_downloads_note_rows(const struct gmt_hash_range *rows)
+{
+    struct gmt_try_process *process = own_process();
+    if (process != NULL && place_of((uint64_t)(uintptr_t)rows->start) == PAGEABLE) {
+        uint32_t number = thread_number(process);
+        if (write_digest_of(rows, number, thread.calls++)) {
+            return;
+        }
+    }
+    gmt_downloads_unchecked((uint64_t)rows->width * rows->rows);
 }
 
 void gmt_downloads_unchecked(uint64_t bytes)

@@ -53,7 +53,7 @@ END(cuDevicePrimaryCtxReset_v2, CUdevice, gmt_downloads_freed(0))
 END(cuDevicePrimaryCtxRelease, CUdevice, gmt_downloads_freed(0))
 END(cuDevicePrimaryCtxRelease_v2, CUdevice, gmt_downloads_freed(0))
 
-/* ---- copies that no digest is taken of ---------------------------------------------------------- */
+/* ---- copies of rows, boxes and arrays ---------------------------------------------------------- */
 
 static bool is_host(CUmemorytype type, CUdeviceptr address)
 {
@@ -66,18 +66,48 @@ static bool is_host(CUmemorytype type, CUdeviceptr address)
               found == CU_MEMORYTYPE_HOST)));
 }
 
-static void note_rows(bool to_host, size_t width, size_t height, size_t depth)
+/* Where a copy of rows or of a box goes to, and from what kind of memory. */
+struct destination {
+    CUmemorytype from, to;
+    CUdeviceptr address;
+    size_t x, y, z, pitch, height;
+    size_t width, rows, depth; /* of the copy */
+};
+
+/* A box whose layers do not follow each other row by row has no digest, nor has what comes out of an array. */
+static void note_rows(const struct destination *of)
 {
-    if (to_host) {
-        gmt_downloads_unchecked((uint64_t)width * height * depth);
+    bool is_one = of->depth <= 1 || (of->y == 0 && of->height == of->rows);
+    struct gmt_hash_range range = {
+        .start = (const void *)(uintptr_t)(of->address + (of->z * of->height + of->y) * of->pitch +
+                                           of->x),
+        .width = of->width,
+        .rows = of->rows * of->depth,
+        .pitch = of->pitch,
+    };
+    if (range.width == 0 || range.rows == 0 || !is_host(of->to, of->address)) {
+        return;
+    }
+    if (is_one && of->from != CU_MEMORYTYPE_ARRAY &&
+        (range.rows == 1 || range.pitch >= range.width)) {
+        gmt_downloads_note_rows(&range);
+    } else {
+        gmt_downloads_unchecked((uint64_t)range.width * range.rows);
     }
 }
 
+#define HOST_OR_DEVICE \
+    copy->dstMemoryType == CU_MEMORYTYPE_HOST ? (CUdeviceptr)(uintptr_t)copy->dstHost \
+                                              : copy->dstDevice
 #define ROWS_2D \
-    note_rows(is_host(copy->dstMemoryType, copy->dstDevice), copy->WidthInBytes, copy->Height, 1)
+    note_rows(&(struct destination){copy->srcMemoryType, copy->dstMemoryType, HOST_OR_DEVICE, \
+                                    copy->dstXInBytes, copy->dstY, 0, copy->dstPitch, 0, \
+                                    copy->WidthInBytes, copy->Height, 1})
 #define ROWS_3D \
-    note_rows(is_host(copy->dstMemoryType, copy->dstDevice), copy->WidthInBytes, copy->Height, \
-              copy->Depth)
+    note_rows(&(struct destination){copy->srcMemoryType, copy->dstMemoryType, HOST_OR_DEVICE, \
+                                    copy->dstXInBytes, copy->dstY, copy->dstZ, copy->dstPitch, \
+                                    copy->dstHeight, copy->WidthInBytes, copy->Height, \
+                                    copy->Depth})
 #define COPY_2D(SYMBOL) WATCH(SYMBOL, (const CUDA_MEMCPY2D *copy), (copy), ROWS_2D)
 #define COPY_2D_ASYNC(SYMBOL) \
     WATCH(SYMBOL, (const CUDA_MEMCPY2D *copy, CUstream stream), (copy, stream), ROWS_2D)

@@ -15,6 +15,7 @@
  *             behind a comma: `differs` the result of one of them is another when a fix is on, `ranks` they are processes,
  *             `shared` what each of them copies changes, too
  *   many      66 processes copy, the last of which other bytes each time
+ *   boxes     it copies rows and boxes to the host; behind a comma: `differs` one byte of the last row of one, when a fix is on
  *   crowd     eight threads copy into page-locked memory at the same time, and wait for their streams
  *   pins      it page-locks memory again and again
  *   protects  ... and protects it before it frees it
@@ -227,6 +228,49 @@ static void crowd(void)
     for (unsigned i = 0; i < 8; i++) {
         (void)pthread_join(threads[i], NULL);
     }
+}
+
+/* Two layers of 8 rows of 100 bytes, 128 apart: into pageable memory as rows, as a box, and as a box with room between its
+ * layers; and into page-locked memory as rows. */
+static void copy_boxes(void)
+{
+    enum { PITCH = 128, ROW = 100, HEIGHT = 8, LAYERS = 2, ALL = PITCH * HEIGHT * LAYERS };
+    CUdeviceptr memory;
+    uint8_t *host = malloc(2 * ALL), *locked;
+    OK(cuMemAlloc(&memory, ALL));
+    OK(cuMemHostAlloc((void **)&locked, ALL, 0));
+    OK(cuMemsetD8(memory, 7, ALL));
+    if (does("differs") && sees_fix()) {
+        OK(cuMemsetD8(memory + ALL - PITCH + ROW - 1, 8, 1));
+    }
+    CUDA_MEMCPY2D rows = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                          .srcDevice = memory,
+                          .srcPitch = PITCH,
+                          .dstMemoryType = CU_MEMORYTYPE_HOST,
+                          .dstHost = host,
+                          .dstPitch = PITCH,
+                          .WidthInBytes = ROW,
+                          .Height = HEIGHT};
+    CUDA_MEMCPY3D box = {.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                         .srcDevice = memory,
+                         .srcPitch = PITCH,
+                         .srcHeight = HEIGHT,
+                         .dstMemoryType = CU_MEMORYTYPE_HOST,
+                         .dstHost = host,
+                         .dstPitch = PITCH,
+                         .dstHeight = HEIGHT,
+                         .WidthInBytes = ROW,
+                         .Height = HEIGHT,
+                         .Depth = LAYERS};
+    for (size_t i = 0; i < 2 * ALL; i++) { /* what lies between the rows is not copied */
+        host[i] = (uint8_t)(getpid() >> i % 8);
+    }
+    OK(cuMemcpy2D(&rows));
+    OK(cuMemcpy3D(&box));
+    box.dstHeight = 2 * HEIGHT;
+    OK(cuMemcpy3D(&box));
+    rows.dstHost = locked;
+    OK(cuMemcpy2D(&rows));
 }
 
 /* ---- page-locked memory ------------------------------------------------------------------------- */
@@ -509,6 +553,9 @@ int main(int argc, char **argv)
     }
     if (is("mapped")) {
         write_mapped();
+    }
+    if (is("boxes")) {
+        copy_boxes();
     }
     if (is("kernel")) {
         launch();

@@ -101,6 +101,12 @@ said turns_shared 'unchecked: 4 of 4 copies to the host, 16.0 MiB'
 tries crowd 3 crowd
 said crowd 'compared: 164 copies to the host, 56.0 MiB'
 equal "a crowd" 0 "$(grep -c unchecked crowd.err)"
+# Rows and boxes in pageable memory, without what lies between the rows.
+tries boxes 3 boxes
+said boxes 'compared: 6 copies to the host, 16.0 MiB'
+said boxes 'unchecked: 2 of 8 copies to the host, 2.34 KiB'
+tries boxes_differ 3 boxes,differs
+said boxes_differ 'RESULTS DIFFER: download 6 of thread 1 of process 1 (1600 bytes) has other bytes'
 # There is room for 64 processes: what others do is not compared.
 tries many 3 many
 said many 'compared: 64 copies to the host'
