@@ -214,6 +214,8 @@ static const struct gmt_text_detail shorter[] = {
     {10, 1, 1, 1, 1, 2, false, true, false},
     {10, 1, 1, 1, 1, 1, false, true, false},
     {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 4, false, true, false},
+    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 3, false, true, false},
+    {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 2, false, true, false},
     {10, GMT_TEXT_NO_CARDS, 1, 1, 1, 1, false, true, false},
     {5, GMT_TEXT_NO_CARDS, 1, 1, 1, 1, false, true, false},
 };

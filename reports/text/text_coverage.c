@@ -112,6 +112,9 @@ void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)
                         ? gmt_arena_text(r->arena, "the rest of %s agrees with CUPTI", compared(r))
                         : gmt_arena_text(r->arena, "%s: hooks and CUPTI agree", compared(r));
     }
+    if (t->detail->gaps == 1 && r->coverage.compared && !r->coverage.differs) {
+        return;
+    }
     gmt_text_wrap(t, 2, LABEL,
                   gmt_arena_text(r->arena, "%s%s%s%s%s", agreement,
                                  by[0] != '\0' ? "; driver reached by " : "", by,

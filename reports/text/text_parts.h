@@ -30,8 +30,9 @@ enum gmt_text_style {
 struct gmt_text_detail {
     size_t findings, cards; /* that many named, of these so many in full */
     size_t notes, kernels, ranges;
-    size_t
-        gaps; /* reasons why something could not be checked; not 0: of what was seen only how much */
+    /* Reasons why something could not be checked. Not 0: of what was seen only how much; 1: only how many reasons, and of what was
+     * seen the differences. */
+    size_t gaps;
     bool lifts; /* what would raise the occupancy of each kernel */
     bool
         only_counts; /* notes, and joint prices and holders of memory, are only counted or left out */

@@ -312,7 +312,7 @@ static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *repo
     struct gmt_arena arena = {0};
     struct reason *reasons = NULL;
     size_t n = find_reasons(report, &arena, &reasons), most = t->detail->gaps;
-    size_t shown = most > 0 && most + 1 < n ? most : n;
+    size_t shown = most == 1 ? 0 : most > 0 && most + 1 < n ? most : n;
 
     for (size_t i = 0; i < shown; i++) {
         const struct gmt_gap *gap = reasons[i].gaps[0].gap;
@@ -325,7 +325,9 @@ static void gaps_by_reason(struct gmt_text_out *t, const struct gmt_report *repo
         gmt_arena_free(&line);
     }
     if (shown < n) {
-        fprintf(t->out, "  … and for %zu more reasons (--top 0 shows all)\n", n - shown);
+        fprintf(t->out, "  %s%zu %sreason%s (--top 0 shows all)\n",
+                shown > 0 ? "… and for " : "for ", n - shown, shown > 0 ? "more " : "",
+                n - shown == 1 ? "" : "s");
     }
     gmt_arena_free(&arena);
     fputc('\n', t->out);

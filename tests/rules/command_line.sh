@@ -216,12 +216,16 @@ mkdir -p "$deep"
 cp "$rules/model.json" "$deep"
 expect 0 --model "$deep/model.json" large.db
 same "the path of the model changes what fits" fits out
-# Lines that are left over show kernels, one each.
+# Lines that are left over show kernels, one each, as long as there are any.
 for rule in GM101 GM201 GM306; do
     expect 0 --skip-rule $rule large.db
-    grep -q '… and [0-9]* more (--top 0' out || fail "all kernels fit without $rule"
-    equal "lines without $rule" 60 "$(wc -l <out)"
+    if grep -q '… and [0-9]* more (--top 0' out; then
+        equal "lines without $rule" 60 "$(wc -l <out)"
+        filled=1
+    fi
+    [ "$(wc -l <out)" -le 60 ] || fail "$(wc -l <out) lines without $rule"
 done
+[ "${filled-}" = 1 ] || fail "all kernels fit without any rule"
 expect 0 --rule GM101 good.db
 cp out short
 expect 0 --rule GM101 --top 10 good.db
