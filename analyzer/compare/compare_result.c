@@ -60,7 +60,10 @@ static void count(struct gmt_comparison *c)
         switch (c->findings[i].fate) {
         case GMT_FATE_FIXED: c->result.fixed++; break;
         case GMT_FATE_NEW: c->result.fresh++; break;
-        default: c->result.left++; break;
+        default:
+            c->result.left++;
+            c->result.smaller += c->findings[i].fate == GMT_FATE_BETTER;
+            break;
         }
     }
 }
@@ -91,10 +94,10 @@ static void share_out(struct gmt_comparison *c)
     }
 }
 
-/* "11 findings fixed, 1 left, none new" */
+/* "11 findings fixed, 1 left, none new"; of those left, "4 left (3 of them smaller)" */
 static const char *tally(struct gmt_arena *arena, const struct gmt_result *result)
 {
-    char fixed[24] = "no", left[24] = "none", fresh[24] = "none";
+    char fixed[24] = "no", left[24] = "none", fresh[24] = "none", smaller[40] = "";
 
     if (result->left > 0) {
         snprintf(left, sizeof(left), "%zu", result->left);
@@ -108,8 +111,13 @@ static const char *tally(struct gmt_arena *arena, const struct gmt_result *resul
     if (result->fixed > 0) {
         snprintf(fixed, sizeof(fixed), "%zu", result->fixed);
     }
-    return gmt_arena_text(arena, "%s finding%s fixed, %s left, %s new", fixed,
-                          result->fixed == 1 ? "" : "s", left, fresh);
+    if (result->smaller > 0) {
+        snprintf(smaller, sizeof(smaller),
+                 result->smaller == result->left ? " (smaller)" : " (%zu smaller)",
+                 result->smaller);
+    }
+    return gmt_arena_text(arena, "%s finding%s fixed, %s left%s, %s new", fixed,
+                          result->fixed == 1 ? "" : "s", left, smaller, fresh);
 }
 
 static const char *time_sentence(struct gmt_arena *arena, const struct gmt_comparison *c)

@@ -121,6 +121,14 @@ static void add_uncounted(struct gmt_report *report)
     }
 }
 
+/* "; 3 records are of none of them" */
+static const char *too_many(struct gmt_report *report, const struct gmt_coverage_line *line)
+{
+    return line->extra > 0 ? gmt_arena_text(report->arena, "; %.0f record%s of none of them",
+                                            line->extra, line->extra == 1 ? " is" : "s are")
+                           : "";
+}
+
 /* What losses do not show: they count calls and device rows that have no partner. */
 static void add_graphs(struct gmt_report *report)
 {
@@ -134,9 +142,9 @@ static void add_graphs(struct gmt_report *report)
         report->incomplete = true;
         gmt_gap_add(report, "graphs",
                     gmt_arena_text(report->arena,
-                                   "of %.0f %s that were launched the device reported %.0f, and "
-                                   "%.0f more than the graphs hold",
-                                   line->expected, line->what, line->seen, line->extra),
+                                   "%.0f of %.0f %s that were launched %s a record of the device%s",
+                                   line->seen, line->expected, line->what,
+                                   line->seen == 1 ? "has" : "have", too_many(report, line)),
                     NULL);
     }
 }

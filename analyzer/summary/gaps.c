@@ -90,11 +90,15 @@ static void add_unmeasured(const struct gmt_timeline *tl, struct gmt_report *rep
     gmt_gap_add(report, "kernels",
                 gmt_arena_text(report->arena,
                                "%zu of %" PRIu64 " kernel classes (%s of %s time) never "
-                               "measured%s%s: %s%s",
+                               "measured%s%s%s %s%s",
                                these.count, report->kernel_classes,
                                gmt_format_ns(text, these.time_ns),
-                               tl->modelled ? "modelled" : "device", why != NULL ? ", " : "",
-                               why != NULL ? why : "", these.count > 1 ? "the longest is " : "",
+                               tl->modelled ? "modelled" : "device",
+                               why == NULL       ? ""
+                               : these.count > 1 ? "; why, for each of them: "
+                                                 : ", ",
+                               why != NULL ? why : "", why != NULL && these.count > 1 ? ";" : ":",
+                               these.count > 1 ? "the longest is " : "",
                                gmt_short_kernel_name(report->arena, name)),
                 gmt_gaps_remedy_unmeasured(why));
 }

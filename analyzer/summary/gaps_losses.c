@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recording lost, in words: losses of one kind and reason in one line. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,13 +110,18 @@ const char *gmt_gaps_reason_unmeasured(const struct gmt_timeline *tl, struct gmt
     struct gmt_query query;
     const char *reasons = NULL;
     int rc = gmt_query_open(&query, tl->db,
-                            "SELECT substr(detail, instr(detail, ': ') + 2) AS reason FROM loss "
+                            "SELECT substr(detail, instr(detail, ': ') + 2) AS reason, sum(count), "
+                            "count(*) OVER () FROM loss "
                             "WHERE kind = 'kernel class not measured' AND instr(detail, ': ') > 0 "
                             "GROUP BY reason ORDER BY count(*) DESC, reason LIMIT 3");
 
     while (rc == 0 && gmt_query_next(&query)) {
         const char *reason = gmt_query_text(&query, 0, report->arena);
 
+        if (gmt_query_int(&query, 2) > 1) {
+            reason = gmt_arena_text(report->arena, "%s (%" PRId64 ")", reason,
+                                    gmt_query_int(&query, 1));
+        }
         reasons = reasons == NULL ? reason
                                   : gmt_arena_text(report->arena, "%s; %s", reasons, reason);
     }

@@ -233,7 +233,8 @@ static void add_result(struct gmt_document *document, const struct gmt_compariso
         &section->table,
         &(struct gmt_grid_row){
             .cells = {
-                "predicted for what was fixed",
+                result->smaller > 0 ? "predicted for what was fixed, or is smaller"
+                                    : "predicted for what was fixed",
                 value(document->arena, result->predicted_ns, GMT_KIND_NS),
                 gmt_arena_copy(document->arena, gmt_format_ns(low, result->predicted_low_ns)),
                 gmt_arena_copy(document->arena, gmt_format_ns(high, result->predicted_high_ns))}});

@@ -81,13 +81,14 @@ static void difference(struct gmt_text_out *t, const struct gmt_report *r,
     }
     gmt_text_wrap(
         t, 2, LABEL,
-        gmt_arena_text(r->arena, "%s: %s of %s have a device record, %s without a call%s%s",
-                       line->what, gmt_format_count(seen, line->seen),
-                       gmt_format_count(expected, line->expected),
-                       line->extra == 1 ? "1 record is"
-                                        : gmt_arena_text(r->arena, "%s records are",
-                                                         gmt_format_count(extra, line->extra)),
-                       example != NULL ? "; one is " : "", example != NULL ? example : ""));
+        gmt_arena_text(
+            r->arena, "%s: %s of %s have a device record%s%s%s", line->what,
+            gmt_format_count(seen, line->seen), gmt_format_count(expected, line->expected),
+            line->extra == 0   ? ""
+            : line->extra == 1 ? ", 1 record is without a call"
+                               : gmt_arena_text(r->arena, ", %s records are without a call",
+                                                gmt_format_count(extra, line->extra)),
+            example != NULL ? "; for example " : "", example != NULL ? example : ""));
 }
 
 void gmt_text_coverage(struct gmt_text_out *t, const struct gmt_report *r)

@@ -61,6 +61,10 @@ expect 0 diff --calibrate never templated.db other_namespace.db
 grep -q '^  void work<float>(float\*, int)  ' out && grep -q '^  void other::work<float>(float\*, int)  ' out ||
     fail "two kernels of one name"
 
+# A sum of predictions is no measurement.
+diff_json slow.db fast.db
+holds "$(figure saving_ns) | .verdict == \"unclear\""
+
 # What gmtrace took is in neither time, where both traces hold it.
 make_trace own.db fixtures/GM301_positive
 cp own.db shorter.db
@@ -87,6 +91,7 @@ diff_json --rule GM301 GM301_positive.db worse.db
 holds '[.findings[] | select(.rule == "GM301")] | length == 1 and .[0].state == "worse" and .[0].a and .[0].b'
 diff_json --rule GM301 worse.db GM301_positive.db
 holds '.findings[0].state == "better"'
+holds '.result.sentence | test("no findings fixed, 1 left \\(smaller\\), none new$")'
 cp GM301_positive.db uncounted.db
 sqlite3 uncounted.db "DELETE FROM kernel_counters"
 diff_json --rule GM301 GM301_positive.db uncounted.db

@@ -74,6 +74,31 @@ Test(gaps, name_what_helps_against_the_reason)
     }
 }
 
+/* Several kernels, and several reasons: how many each is of. */
+Test(gaps, say_of_how_many_kernels_a_reason_is)
+{
+#define CLASS(id) \
+    "INSERT INTO kernel_class (id, kernel_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, " \
+    "dynamic_shared_bytes) VALUES (" id ", 1, 1, 1, 1, 32, 1, 1, 0);" \
+    "UPDATE launch SET class_id = " id " WHERE seq = 10;"
+    struct gmt_fixture fixture;
+
+    analyze(&fixture,
+            CLASS("7") "INSERT INTO loss VALUES ('kernel class not measured', "
+                       "'_Z4workPfPKfi: it is cooperative', 2),"
+                       "('kernel class not measured', '_Z5otherPf: the budget was spent', 1)");
+    bool said = false;
+    const char *all = "";
+    for (size_t k = 0; k < fixture.report.gap_count; k++) {
+        all = gmt_arena_text(&fixture.arena, "%s%s\n", all, fixture.report.gaps[k].why);
+        said |= strstr(fixture.report.gaps[k].why,
+                       "never measured, it is cooperative (2); the budget was spent (1): work") !=
+                NULL;
+    }
+    cr_expect(said, "%s", all);
+    gmt_fixture_free(&fixture);
+}
+
 Test(gaps, name_the_largest_loss_of_calls)
 {
     struct gmt_fixture fixture;
