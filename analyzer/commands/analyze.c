@@ -11,7 +11,7 @@
 #include "analyzer/commands/options.h"
 #include "analyzer/commands/rule_list.h"
 #include "analyzer/commands/several_output.h"
-#include "analyzer/commands/steps_show.h"
+#include "analyzer/commands/steps/steps_show.h"
 #include "analyzer/commands/trace_session.h"
 #include "analyzer/compare/budget.h"
 #include "analyzer/compare/compare.h"

@@ -22,13 +22,13 @@
 
 struct gmt_fleet_difference {
     enum gmt_fleet_measure measure;
+    bool by_steps; /* as few ranks have the window: in standard errors over its steps */
     double value,
         middle; /* of the rank; of the fleet's median rank, of few ranks: of the others. LEAK: growth per step. NAN: none */
     double by;  /* how far the rank lies from the median of the ranks, median over the steps */
     double score,
         limit; /* distance in standard deviations of the others; from where on it is odd */
     size_t first_step, last_step;
-    bool by_steps; /* as few ranks have the window: in standard errors over its steps */
 };
 
 struct gmt_fleet_odd {

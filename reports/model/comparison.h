@@ -50,11 +50,11 @@ struct gmt_part_change {
 struct gmt_result {
     /* By so much A would be shorter with all that was fixed since; NAN: nothing of it has a price. */
     double predicted_low_ns, predicted_ns, predicted_high_ns;
-    double got_ns;   /* by so much B is shorter; NAN: times are not known */
-    double noise_ns; /* by so much two runs may differ anyway */
+    double got_ns;                      /* by so much B is shorter; NAN: times are not known */
+    double noise_ns;                    /* by so much two runs may differ anyway */
     size_t fixed, left, fresh, smaller; /* the last of those left */
-    const char *sentence; /* all of it, to share */
-    const char *note;     /* what to know of the times; one sentence without its end, or NULL */
+    const char *sentence;               /* all of it, to share */
+    const char *note; /* what to know of the times; one sentence without its end, or NULL */
 };
 
 struct gmt_comparison {

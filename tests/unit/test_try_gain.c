@@ -140,11 +140,11 @@ Test(plan, is_for_several_programs)
 {
     struct gmt_plan plan;
     cr_assert_eq(
-        parse("gmtrace-apply 1\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3"), &plan), 0);
+        parse("gmtrace-apply 2\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3"), &plan), 0);
     cr_assert_eq(plan.program_count, 4);
     cr_assert(gmt_plan_is_for(&plan, "3123456789abcdef0123456789abcdef"));
     cr_assert(!gmt_plan_is_for(&plan, "4123456789abcdef0123456789abcdef"));
-    cr_assert_eq(parse("gmtrace-apply 1\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3")
+    cr_assert_eq(parse("gmtrace-apply 2\n" PROGRAM("0") PROGRAM("1") PROGRAM("2") PROGRAM("3")
                            PROGRAM("4"),
                        &plan),
                  6);

@@ -6,7 +6,7 @@
 
 static const struct gmt_result_row results[] = {
 #define GMT_RESULT(number, name, runtime_name, kind, words) \
-    {number, name, runtime_name, GMT_RESULT_##kind, words},
+    {number, GMT_RESULT_##kind, name, runtime_name, words},
 #include "libtrace/store/db/results.def"
 #undef GMT_RESULT
 };

@@ -12,11 +12,11 @@ enum gmt_result_kind {
 };
 
 struct gmt_result_row {
-    int number;               /* CUresult, equal to cudaError_t      */
+    int number; /* CUresult, equal to cudaError_t      */
+    enum gmt_result_kind kind;
     const char *name;         /* CUDA_ERROR_ILLEGAL_ADDRESS          */
     const char *runtime_name; /* cudaErrorIllegalAddress; NULL: none */
-    enum gmt_result_kind kind;
-    const char *words; /* "an illegal memory access"          */
+    const char *words;        /* "an illegal memory access"          */
 };
 
 /* Static text; NULL: 0, or a result that this version does not know (a failure). */

@@ -5,8 +5,8 @@
 
 #include "analyzer/commands/commands.h"
 #include "analyzer/commands/sql_rows.h"
-#include "analyzer/commands/steps_names.h"
-#include "analyzer/commands/steps_show.h"
+#include "analyzer/commands/steps/steps_names.h"
+#include "analyzer/commands/steps/steps_show.h"
 #include "libtrace/base/printable.h"
 #include "libtrace/store/db/guard.h"
 #include "libtrace/store/steps/steps_derive.h"

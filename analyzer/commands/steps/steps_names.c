@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reports call places and kernels, for queries about steps. */
-#include "analyzer/commands/steps_names.h"
+#include "analyzer/commands/steps/steps_names.h"
 
 #include <errno.h>
 #include <inttypes.h>
