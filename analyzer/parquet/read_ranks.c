@@ -306,7 +306,8 @@ static int take_trace(struct rank_reading *reading, const struct read_row *row, 
 /* Two files of one name in one table: of a trace, though it may be in the table `trace` once, as its exporter was killed. */
 static int take_twice(struct rank_reading *reading, const struct read_row *row, const void *context)
 {
-    int64_t trace_id = (int64_t)strtoull(row->text[0], NULL, 16);
+    const char *name = row->text[0];
+    int64_t trace_id = name != NULL ? (int64_t)strtoull(name, NULL, 16) : 0;
 
     (void)context;
     for (size_t i = 0; i < reading->count; i++) {
