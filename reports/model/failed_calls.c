@@ -54,7 +54,10 @@ const char *gmt_failed_handled_words(const struct gmt_report *report)
     double calls = 0;
     char count[GMT_FORMAT_BYTES];
 
-    for (size_t i = 0; failed != NULL && i < failed->handled_count; i++) {
+    if (failed == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < failed->handled_count; i++) {
         const struct gmt_handled_error *error = &failed->handled[i];
 
         calls += error->calls;

@@ -101,7 +101,7 @@ _Thread_local unsigned part;
 void copy(unsigned turn)
 {
     size_t bytes = is("small") || is("many") ? 4096 : BYTES;
-    uint8_t *up = malloc(bytes), *down = malloc(bytes);
+    uint8_t *up = malloc(bytes), *down = calloc(1, bytes);
     CUdeviceptr memory;
     memset(up, (int)(turn + 16 * part) + (is("random") ? (int)getpid() : 0), bytes);
     bool is_wrong = is("differs") || (does("differs") && part == 1);
