@@ -19,7 +19,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 /** A small trace made of SQL, as the tests of the rules make theirs; files are named from tests/rules, or whole. */
 export function makeTrace(name, ...files) {
-  const header = readFileSync(join(root, 'libtrace/store/db/database.h'), 'utf8');
+  const header = ['store/db/database.h', 'record/spool_names.h'].map((file) => readFileSync(join(root, 'libtrace', file), 'utf8')).join();
   const constant = (of) => Number(new RegExp(`define ${of} (\\w+)`).exec(header)[1]);
   const trace = join(folder, `${name}.db`);
   const sql = [
