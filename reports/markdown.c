@@ -7,6 +7,7 @@
 
 #include "libtrace/base/format.h"
 #include "reports/model/answer.h"
+#include "reports/model/failed_calls.h"
 #include "reports/model/own_time.h"
 #include "reports/model/tried.h"
 #include "reports/model/words.h"
@@ -77,9 +78,9 @@ static void head(FILE *out, const struct gmt_report *r)
     fputs(" on ", out);
     gmt_markdown_plain(out, r->device_name != NULL ? r->device_name : "no GPU");
     fputs("\n\n", out);
-    if (r->failed) {
-        fprintf(out, "**The program failed (%s): what follows is of an incomplete run.**\n\n",
-                r->ended);
+    const char *end = gmt_end_words(r);
+    if (end != NULL) {
+        fprintf(out, "**T%s.**\n\n", end + 1);
     }
     if (r->simulated) {
         fputc('*', out);

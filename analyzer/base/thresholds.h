@@ -341,6 +341,8 @@
 #define GMT_HOST_WAITS_MIN 16
 /* One counts at most so many times the median of its place: what is beyond happened once. */
 #define GMT_HOST_WAIT_MOST 2.0
+/* A launch that takes very long (a wait for the host, another process on the device) is worth at most what makes the mean twice the median. */
+#define GMT_TYPICAL_MOST 2.0
 /* Between two loads of code of a loop: launches at least, and how many of them are of kernels and shapes that were there before. In
  * set-up each operation is compiled, launched once, and the next one is compiled. */
 #define GMT_HOST_LOADS_BETWEEN 4

@@ -7,7 +7,7 @@
 
 /* trace, rank, host, trouble, remark, end_reason, traits */
 enum { STRINGS = 6 + GMT_FLEET_TRAITS, FINDING_STRINGS = 4, STRING_MOST = 1 << 20 };
-#define MAGIC UINT64_C(0x4b4e415254454c46)
+#define MAGIC UINT64_C(0x324b4e4152544c46)
 #define STEPS_MOST 10000000
 #define COLLECTIVES_MOST 100000
 #define FINDINGS_MOST 100000

@@ -37,7 +37,7 @@ struct failures {
     "result = 2 AND api_id IN (SELECT id FROM api WHERE family = 'alloc') " /* OUT_OF_MEMORY */
 #define FAILED_OF \
     "SELECT id, begin_ns, end_ns, caller, stack_id, api_id, thread_id, result, " NO_MEMORY "FROM "
-#define FAILED " WHERE result <> 0"
+#define FAILED " WHERE result <> 0 AND capturing <> 3" /* GMT_CAPTURING_STEP: a call of gmtrace's */
 
 enum { COPIES, LAUNCHES, MEMSETS, WAITS, OTHERS, TABLES };
 

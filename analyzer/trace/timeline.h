@@ -139,7 +139,8 @@ struct gmt_tl_class {
     bool is_of_node;                 /* some node of a graph has its kernel, grid and block */
 };
 
-/* So many launches of the median time take as long as all of the class: what a price of one is multiplied by. */
+/* So many launches of the median time take as long as all of the class, at most GMT_TYPICAL_MOST times as many as there are (a launch that
+ * waited for something is no kernel that works): what a price of one is multiplied by. */
 double gmt_class_typical_launches(const struct gmt_tl_class *class);
 
 struct gmt_tl_device {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analyzer/base/sort.h"
+#include "analyzer/base/thresholds.h"
 #include "analyzer/trace/cover.h"
 #include "analyzer/trace/managed_ops.h"
 #include "analyzer/trace/timeline.h"
@@ -47,8 +48,11 @@ static void note_estimates(const struct gmt_timeline *tl, struct gmt_tl_class *c
 
 double gmt_class_typical_launches(const struct gmt_tl_class *class)
 {
-    return class->median_ns > 0 && isfinite(class->total_ns) ? class->total_ns / class->median_ns
-                                                             : (double)class->launches;
+    double n = (double)class->launches;
+
+    return class->median_ns > 0 && isfinite(class->total_ns)
+               ? fmin(class->total_ns / class->median_ns, GMT_TYPICAL_MOST * n)
+               : n;
 }
 
 /* The times that are known, and one for each launch of which none is: the mean where records were off now and then, so that those

@@ -334,13 +334,9 @@ static int check_together(struct gmt_try_report *report, bool may_run)
     const struct gmt_try_outcome *of = gmt_try_find_set(report, &together->set);
     if (of == NULL) {
         probe = (struct gmt_try_outcome){.set = together->set};
-        gmt_launcher_hold_signals(true);
         int failure = may_run ? check_outcome(report->options, report->reference, &probe) : 0;
-        gmt_launcher_hold_signals(false);
-        if (!may_run || failure > GMT_EXIT_SIGNAL) {
-            gmt_try_keep_best(report);
-        }
         if (!may_run || failure != 0) {
+            gmt_try_keep_best(report);
             return failure;
         }
         of = &probe;
@@ -448,22 +444,21 @@ int gmt_launcher_try(char *const argv[])
     double began_s = now_s();
     gmt_launcher_hold_signals(true);
     int failure = run_all(&report, &reference, began_s);
-    bool was_interrupted = failure > GMT_EXIT_SIGNAL;
+    bool has_results = failure == 0 || (failure > GMT_EXIT_SIGNAL && report.turns != 0);
+    if (has_results) {
+        judge_all(&report);
+        int together = check_together(&report, failure == 0);
+        failure = failure != 0 ? failure : together;
+    }
     gmt_launcher_hold_signals(false);
-    if (was_interrupted) {
+    if (failure > GMT_EXIT_SIGNAL) {
         report.stopped = "interrupted";
         gmt_say(stderr, "gmtrace: interrupted%s\n",
                 report.turns != 0 ? "; this is what came of it until then" : "");
     }
-    if (failure == 0 || (was_interrupted && report.turns != 0)) {
-        judge_all(&report);
-        int together = check_together(&report, !was_interrupted);
-        failure = was_interrupted ? failure : together;
-        was_interrupted = failure > GMT_EXIT_SIGNAL;
-        if (failure == 0 || was_interrupted) {
-            int written = report_all(&report);
-            failure = was_interrupted ? failure : written;
-        }
+    if (has_results) {
+        int written = report_all(&report);
+        failure = failure != 0 ? failure : written;
     }
     status = reference.status;
     gmt_try_reference_free(&reference);

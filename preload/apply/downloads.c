@@ -29,7 +29,7 @@ static unsigned pending_count;
 /* The number of this thread among those that download, and of its download. */
 static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     uint32_t number; /* + 1 */
-    bool holds;      /* `taken` is its own: a signal's handler within must not wait for it */
+    bool holds; /* it takes `taken` or has it: a signal's handler within must not wait for it */
     uint64_t calls;
 } thread;
 
@@ -89,17 +89,20 @@ static bool take(void)
     if (thread.holds || gmt_apply_is_forked()) {
         return false;
     }
+    /* Before it is taken, and until it is given back: a handler may come at any moment. */
+    thread.holds = true;
+    atomic_signal_fence(memory_order_seq_cst);
     while (atomic_exchange_explicit(&taken, true, memory_order_acquire)) {
         (void)sched_yield();
     }
-    thread.holds = true;
     return true;
 }
 
 static void release(void)
 {
-    thread.holds = false;
     atomic_store_explicit(&taken, false, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst);
+    thread.holds = false;
 }
 
 static void keep(const struct awaited_download *of)

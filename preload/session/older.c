@@ -86,22 +86,34 @@ static bool may_be_moved(const char *path, const struct stat *status)
            (S_ISLNK(status->st_mode) && (stat(path, &target) != 0 || S_ISREG(target.st_mode)));
 }
 
-/* A file that holds something and is no trace: a source, or the program. What cannot be read is not known to be one. */
+static bool is_zero(const unsigned char *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes[i] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/*
+ * A file that holds something and is no trace: a source, or the program. What cannot be read is not known to be one. A link is moved,
+ * and not what it leads to. A header of zeros is what a power cut leaves of a trace.
+ */
 static bool is_foreign(const char *path)
 {
     static const unsigned char id[] = {
         (GMT_TRACE_APPLICATION_ID >> 24) & 0xff, (GMT_TRACE_APPLICATION_ID >> 16) & 0xff,
         (GMT_TRACE_APPLICATION_ID >> 8) & 0xff, GMT_TRACE_APPLICATION_ID & 0xff};
-    unsigned char there[sizeof(id)];
+    unsigned char head[GMT_TRACE_APPLICATION_OFFSET + sizeof(id)] = {0};
     struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
         return false;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    bool is_trace = fd >= 0 &&
-                    pread(fd, there, sizeof(there), GMT_TRACE_APPLICATION_OFFSET) ==
-                        (ssize_t)sizeof(there) &&
-                    memcmp(there, id, sizeof(id)) == 0;
+    bool is_trace = fd >= 0 && pread(fd, head, sizeof(head), 0) == (ssize_t)sizeof(head) &&
+                    (memcmp(head + GMT_TRACE_APPLICATION_OFFSET, id, sizeof(id)) == 0 ||
+                     is_zero(head, sizeof(head)));
     if (fd >= 0) {
         close(fd);
     }

@@ -265,7 +265,7 @@ static const char *host_bound(const struct gmt_report *r, double idle_ns)
     for (size_t i = 0; i < r->finding_count; i++) {
         const struct gmt_finding *finding = &r->findings[i];
 
-        if (finding->rule != NULL && strcmp(finding->rule, "GM512") == 0 &&
+        if (finding->rule != NULL && strcmp(finding->rule, "GM512") == 0 && !finding->is_of_loads &&
             finding->saving.high_ns > 0) {
             ns += finding->saving.high_ns;
             places += finding->part_count > 0 ? finding->part_count : 1;

@@ -82,3 +82,15 @@ const char *gmt_failed_others_words(struct gmt_arena *arena, double calls)
                                       calls > 1 ? "calls" : "call")
                      : NULL;
 }
+
+const char *gmt_end_words(const struct gmt_report *report)
+{
+    if (!report->failed || gmt_failed_alarm(report) != NULL) {
+        return NULL;
+    }
+    return report->exit_signal > 0
+               ? gmt_arena_text(report->arena,
+                                "the program failed (%s): what follows is of an incomplete run",
+                                report->ended)
+               : gmt_arena_text(report->arena, "the program ended with %s", report->ended);
+}

@@ -38,6 +38,10 @@ struct gmt_failed_calls {
  * "cudaDeviceSynchronize at err.cu:9 failed: an illegal memory access (700); what follows is of a program that failed"
  */
 const char *gmt_failed_alarm(const struct gmt_report *report);
+
+/* How a program ended that did not end with status 0, as a sentence without its end; NULL: with 0, not known, or the alarm says it. Many
+ * programs report a result by their status: that alone is no failure. */
+const char *gmt_end_words(const struct gmt_report *report);
 /* "cudaDeviceSynchronize (cuCtxSynchronize) at err.cu:9: an illegal memory access (cudaErrorIllegalAddress, 700)" */
 const char *gmt_failed_words(struct gmt_arena *arena, const struct gmt_failed_call *call);
 /* "4 calls returned with an error that programs ask for or handle: peer access is already enabled (3), ..."; NULL: none

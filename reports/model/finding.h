@@ -196,7 +196,8 @@ struct gmt_finding {
     bool
         conditional; /* it holds only if what the trace cannot show is so: never of high severity */
     bool advised;    /* the fix is for this case of the rule, and stays                  */
-    bool small;      /* a note for its size alone: to comparisons and gates it is as if nothing
+    bool is_of_loads; /* GM512: the host makes and loads code, it does not launch too slowly */
+    bool small;       /* a note for its size alone: to comparisons and gates it is as if nothing
                              was seen */
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The report for a terminal: verdict, findings as cards, tables, and what could not be checked. */
 #include "reports/text/text.h"
+#include "reports/model/failed_calls.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,11 +36,11 @@ static void head(struct gmt_text_out *t, const struct gmt_report *report)
     fputs(" · ", t->out);
     gmt_print_clean(t->out, report->trace_path, t->columns - used - 6);
     gmt_text_style(t, GMT_STYLE_PLAIN);
-    if (report->failed) {
+    const char *end = gmt_end_words(report);
+    if (end != NULL) {
         fputs("\n  ", t->out);
         gmt_text_style(t, GMT_STYLE_RED);
-        fprintf(t->out, "the program failed (%s): what follows is of an incomplete run",
-                report->ended);
+        fputs(end, t->out);
         gmt_text_style(t, GMT_STYLE_PLAIN);
     }
     if (report->simulated) {

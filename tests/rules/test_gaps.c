@@ -220,7 +220,7 @@ static char *text_of(const struct gmt_report *report, const struct gmt_writer *w
     return text;
 }
 
-/* Status 256 is an exit with 1. What a failed run did may be less than what the program does. */
+/* Status 256 is an exit with 1, which is a program's own affair. What one did that was killed may be less than what it does. */
 Test(gaps, a_failed_run_is_reported_as_such)
 {
     static const struct {
@@ -251,11 +251,13 @@ Test(gaps, a_failed_run_is_reported_as_such)
         cr_expect_eq(report->failed, cases[i].failed, "%zu", i);
         for (size_t k = 0; k < 2; k++) {
             char *text = text_of(report, writers[k]), line[64];
-            const char *found = strstr(text, "he program failed (");
+            bool by_signal = cases[i].signal > 0;
 
-            (void)snprintf(line, sizeof(line), "he program failed (%s): what", report->ended);
-            cr_expect_eq(found != NULL, cases[i].failed, "%zu: %s", i, text);
-            cr_expect(found == NULL || strstr(text, line) == found, "%zu: %s", i, text);
+            (void)snprintf(line, sizeof(line),
+                           by_signal ? "he program failed (%s): what" : "he program ended with %s",
+                           report->ended);
+            cr_expect_eq(strstr(text, "he program failed (") != NULL, by_signal, "%zu", i);
+            cr_expect_eq(strstr(text, line) != NULL, cases[i].failed, "%zu: %s", i, text);
             free(text);
         }
         gmt_fixture_free(&fixture);

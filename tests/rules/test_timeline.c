@@ -49,6 +49,24 @@ Test(timeline, sums_the_times_of_launches)
     gmt_fixture_free(&fixture);
 }
 
+/* A launch that waited 1 s for the host is no reason to promise a second. */
+Test(timeline, does_not_price_a_launch_that_waited)
+{
+    struct gmt_fixture fixture;
+
+    gmt_fixture_load(&fixture, "fixtures/GM301_positive");
+    gmt_fixture_sql(&fixture, "UPDATE launch SET device_end_ns = device_start_ns + 1000000000 "
+                              "WHERE id = (SELECT max(id) FROM launch WHERE device_end_ns IS NOT "
+                              "NULL)");
+    gmt_fixture_analyze(&fixture, "GM301");
+    const struct gmt_tl_class *class = &fixture.timeline.classes[0];
+    cr_expect_float_eq(class->total_ns, 1009e6, 1);
+    cr_expect_float_eq(gmt_class_typical_launches(class), 20, 1e-6);
+    cr_assert_eq(fixture.report.finding_count, 1);
+    cr_expect_leq(fixture.report.findings[0].saving.high_ns, 20e6);
+    gmt_fixture_free(&fixture);
+}
+
 Test(timeline, does_not_charge_a_copy_for_the_kernel_it_waits_for)
 {
     struct gmt_fixture fixture;

@@ -350,6 +350,9 @@ static size_t keep_recurring(const struct gmt_timeline *tl, struct piece *rows, 
     size_t kept = 0;
 
     n = join_loads(rows, n);
+    if (n < GMT_HOST_WAITS_MIN) {
+        return 0; /* launches are not looked at for each place of the set-up */
+    }
     for (size_t i = 0; i < n; i++) {
         int64_t to_ns = i + 1 < n ? rows[i + 1].gap.begin_ns : INT64_MAX;
 

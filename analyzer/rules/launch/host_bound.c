@@ -122,6 +122,7 @@ static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wai
     struct gmt_where call = gmt_host_call_where(analysis, wait->call);
     gmt_finding_advise_as(analysis, finding, &call,
                           wait->is_load ? GMT_ADVICE_LOADS : GMT_ADVICE_HOST_CODE);
+    finding->is_of_loads = wait->is_load;
     if (wait->is_load) {
         finding->where = call;
         finding->headline = gmt_text(
@@ -132,10 +133,16 @@ static void report_wait(struct gmt_analysis *analysis, const struct gmt_host_wai
     } else {
         finding->headline = wait_headline(analysis, wait);
     }
-    finding->sql = gmt_text(analysis,
-                            "SELECT begin_ns, end_ns, device_start_ns, device_end_ns FROM launch "
-                            "WHERE thread_id = %" PRId32 " ORDER BY begin_ns",
-                            wait->call->thread);
+    finding->sql = wait->is_load
+                       ? gmt_text(analysis,
+                                  "SELECT c.begin_ns, c.end_ns, c.stack_id, a.name FROM api_call c "
+                                  "JOIN api a ON a.id = c.api_id WHERE c.thread_id = %" PRId32
+                                  " AND a.family = 'module' ORDER BY c.begin_ns",
+                                  wait->call->thread)
+                       : gmt_text(analysis,
+                                  "SELECT begin_ns, end_ns, device_start_ns, device_end_ns FROM "
+                                  "launch WHERE thread_id = %" PRId32 " ORDER BY begin_ns",
+                                  wait->call->thread);
     finding->effort = GMT_EFFORT_MEDIUM;
     price_wait(finding, wait);
     gmt_finding_emit(analysis, finding);

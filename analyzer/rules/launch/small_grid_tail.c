@@ -168,7 +168,8 @@ static void check(struct gmt_analysis *analysis, const struct gmt_tl_class *clas
                          class->counter[GMT_M_sm_cycles_active_max]);
     finding->headline = headline(analysis, class, &shape);
     finding->note_why = why;
-    finding->small = why != NULL || gain.best_ns * (double)class->launches < GMT_FLOOR_NOISE_NS;
+    finding->small = why != NULL ||
+                     gain.best_ns * gmt_class_typical_launches(class) < GMT_FLOOR_NOISE_NS;
     double warps = shape.blocks * shape.warps;
     finding->guess = small ? grid.guess : tail.guess;
     gmt_finding_evidence(finding, "stores_per_thread", "count",

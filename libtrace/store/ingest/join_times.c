@@ -8,6 +8,9 @@
 
 #include "libtrace/store/ingest/join_internal.h"
 
+/* So many are looked at for each: kernels that all end in the far future would be compared with each other. */
+enum { LOOK_AHEAD = 4096 };
+
 static int compare_starts(const void *a, const void *b)
 {
     const struct gmt_join_op *left = *(struct gmt_join_op *const *)a;
@@ -32,7 +35,7 @@ static bool must_end_after(const struct gmt_join_op *b, const struct gmt_join_op
 static bool has_work_inside(const struct gmt_join_op *op, struct gmt_join_op *const *later,
                             size_t count)
 {
-    for (size_t i = 0; i < count && later[i]->group == op->group; i++) {
+    for (size_t i = 0; i < count && i < LOOK_AHEAD && later[i]->group == op->group; i++) {
         if (later[i]->start_ns >= op->stop_ns) {
             return false;
         }

@@ -100,9 +100,10 @@ function ofEnd({ report }: Head): Badge[] {
   const end = ENDS[process.end_reason ?? 'unknown'];
   const badge = (text: string, help: string): Badge[] => [{ tone: 'bad', text, section: 'about', help }];
   if (end !== undefined) return badge(end[0], hasFailed(process) ? `${end[1]} (${endOf(process)})` : end[1]);
-  return hasFailed(process)
+  if (!hasFailed(process)) return [];
+  return process.exit_signal !== null && process.exit_signal !== undefined
     ? badge(`program failed: ${endOf(process)}`, 'What is shown is of an incomplete run')
-    : [];
+    : badge(endOf(process) ?? '', 'Many programs report a result by their exit status');
 }
 
 function ofDetail({ detail }: Head): Badge[] {
