@@ -341,8 +341,6 @@ static double noticed_share(const struct gmt_analysis *analysis, const struct gm
     return fmax(share_of_wall(analysis, ns), device && busy_ns > 0 ? ns / busy_ns : 0);
 }
 
-#define LEAST_SHOWN_NS 0.5 /* less reads "0 ns" */
-
 /*
  * Why a finding is only a note, or NULL. What has no price is judged by the most that it can save. A
  * severity set by the rule itself overrides the floors.
@@ -358,14 +356,10 @@ static const char *below_floor(const struct gmt_analysis *analysis,
     }
     /*
      * Without a GPU programs are often tried on small problems: what is unnecessary there is not too small
-     * on large ones. The work decides then, with a model and without; the model ranks. What it prices at nothing is no
-     * work to be done.
+     * on large ones. The work decides then, with a model and without; the model ranks.
      */
-    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE) {
+    if (isnan(ns) || finding->severity != GMT_SEVERITY_NOTE || analysis->timeline->modelled) {
         return NULL;
-    }
-    if (analysis->timeline->modelled) {
-        return priced && ns < LEAST_SHOWN_NS ? "by the model nothing is saved" : NULL;
     }
     if (ns < GMT_FLOOR_NOISE_NS) {
         return priced ? "the saving is smaller than the noise of a run"

@@ -121,27 +121,6 @@ Test(modelled, copies_take_what_the_model_says)
     gmt_fixture_free(&fixture);
 }
 
-/* Where the model's copies of pageable memory are as fast as others nothing is gained: a note, not work to be done. */
-Test(modelled, what_saves_nothing_is_a_note)
-{
-    struct gmt_fixture fixture;
-
-    load(&fixture, "fixtures/GM102_positive");
-    for (size_t way = 0; way < 2; way++) {
-        for (size_t mode = 0; mode < 2; mode++) {
-            fixture.model.copy[way][GMT_HOST_PAGEABLE][mode] =
-                fixture.model.copy[way][GMT_HOST_PINNED][mode];
-            fixture.model.back_to_back[way][GMT_HOST_PAGEABLE][mode] =
-                fixture.model.back_to_back[way][GMT_HOST_PINNED][mode];
-        }
-    }
-    gmt_fixture_analyze(&fixture, "GM102");
-    cr_expect_eq(fixture.report.finding_count, 0, "%s", gmt_fixture_found(&fixture.report));
-    cr_assert_gt(fixture.report.note_count, 0);
-    cr_expect_str_eq(fixture.report.notes[0].note_why, "by the model nothing is saved");
-    gmt_fixture_free(&fixture);
-}
-
 /* Twice the launches are twice the time; and times of the run have no part in it. */
 Test(modelled, kernels_take_what_their_counts_say)
 {
