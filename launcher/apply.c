@@ -52,7 +52,7 @@ static bool is_changed(const char *program, const struct gmt_plan *plan)
     gmt_program_find(program, file);
     char *whole = realpath(file, NULL);
     for (unsigned i = 0; i < plan->program_count && whole != NULL; i++) {
-        is_named = is_named || strcmp(plan->programs[i].path, whole) == 0;
+        is_named = is_named || strcmp(gmt_plan_path(plan, i), whole) == 0;
     }
     free(whole);
     gmt_plan_hash_file(file, hash);

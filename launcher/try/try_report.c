@@ -164,7 +164,7 @@ static int add_program(const char *path, struct gmt_plan *plan)
 {
     char hash[33];
     for (unsigned i = 0; i < plan->program_count; i++) {
-        if (strcmp(plan->programs[i].path, path) == 0) {
+        if (strcmp(gmt_plan_path(plan, i), path) == 0) {
             return 0;
         }
     }
@@ -176,14 +176,13 @@ static int add_program(const char *path, struct gmt_plan *plan)
     if (gmt_plan_is_for(plan, hash)) {
         return 0;
     }
-    if (plan->program_count == GMT_PLAN_PROGRAMS) {
-        gmt_say(stderr, "gmtrace: more than %d programs made CUDA calls; try them one by one\n",
+    if (!gmt_plan_add(plan, hash, path)) {
+        gmt_say(stderr,
+                "gmtrace: more than %d programs made CUDA calls, or their paths are too long "
+                "together; try them one by one\n",
                 GMT_PLAN_PROGRAMS);
         return -E2BIG;
     }
-    struct gmt_plan_program *program = &plan->programs[plan->program_count++];
-    (void)snprintf(program->path, sizeof(program->path), "%s", path);
-    (void)snprintf(program->hash, sizeof(program->hash), "%s", hash);
     return 0;
 }
 
@@ -196,7 +195,7 @@ static int add_programs(const struct gmt_try_reference *reference, struct gmt_pl
     }
     for (unsigned i = 0; i < plan->program_count && plan->program_count > 1 && error == 0; i++) {
         gmt_say(stderr, "gmtrace: the plan is for program %u of %u that made CUDA calls: %s\n",
-                i + 1, plan->program_count, plan->programs[i].path);
+                i + 1, plan->program_count, gmt_plan_path(plan, i));
     }
     return error;
 }
@@ -208,7 +207,7 @@ static int write_plan(void *context, FILE *file)
     (void)fprintf(file, "%s\n", GMT_PLAN_FIRST_LINE);
     for (unsigned i = 0; i < to->plan.program_count; i++) {
         (void)fprintf(file, "program %s %s\n", to->plan.programs[i].hash,
-                      to->plan.programs[i].path);
+                      gmt_plan_path(&to->plan, i));
     }
     for (size_t i = 0; i < report->count; i++) {
         const struct gmt_try_outcome *outcome = &report->outcomes[i];

@@ -81,7 +81,7 @@ static const char *reason_against(const char *path, bool is_try, char *why, size
     }
     if (!is_try && !gmt_plan_is_for(&gmt_apply_plan, hash)) {
         (void)snprintf(why, bytes, "it is for another program, %.200s, or another build of it",
-                       gmt_apply_plan.programs[0].path);
+                       gmt_plan_path(&gmt_apply_plan, 0));
         return why;
     }
     if (!gmt_apply_load_driver()) {

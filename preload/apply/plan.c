@@ -87,17 +87,31 @@ static bool parse_fix(char *rest, struct gmt_plan *plan)
     return good;
 }
 
-static bool parse_program(const char *rest, struct gmt_plan *plan)
+const char *gmt_plan_path(const struct gmt_plan *plan, unsigned program)
 {
-    if (plan->program_count == GMT_PLAN_PROGRAMS || strspn(rest, "0123456789abcdef") != 32 ||
-        rest[32] != ' ' || rest[33] == '\0' ||
-        strlen(rest + 33) >= sizeof(plan->programs[0].path)) {
+    return plan->paths + plan->programs[program].path;
+}
+
+bool gmt_plan_add(struct gmt_plan *plan, const char *hash, const char *path)
+{
+    const char *last = plan->program_count > 0 ? gmt_plan_path(plan, plan->program_count - 1)
+                                               : NULL;
+    size_t used = last != NULL ? (size_t)(last - plan->paths) + strlen(last) + 1 : 0;
+    size_t bytes = strlen(path) + 1;
+    if (plan->program_count == GMT_PLAN_PROGRAMS || bytes > sizeof(plan->paths) - used) {
         return false;
     }
     struct gmt_plan_program *program = &plan->programs[plan->program_count++];
-    (void)snprintf(program->hash, sizeof(program->hash), "%.32s", rest);
-    (void)snprintf(program->path, sizeof(program->path), "%s", rest + 33);
+    (void)snprintf(program->hash, sizeof(program->hash), "%.32s", hash);
+    program->path = (unsigned short)used;
+    memcpy(plan->paths + used, path, bytes);
     return true;
+}
+
+static bool parse_program(const char *rest, struct gmt_plan *plan)
+{
+    return strspn(rest, "0123456789abcdef") == 32 && rest[32] == ' ' && rest[33] != '\0' &&
+           gmt_plan_add(plan, rest, rest + 33);
 }
 
 bool gmt_plan_is_for(const struct gmt_plan *plan, const char *hash)

@@ -66,13 +66,15 @@ extern const char *const gmt_fix_states[]; /* their words, by state */
 enum { GMT_PLAN_PROGRAMS = 4 };
 
 struct gmt_plan_program {
-    char path[PATH_MAX];
-    char hash[33]; /* of its content, 32 digits */
+    char hash[33];       /* of its content, 32 digits */
+    unsigned short path; /* where it begins in `paths` */
 };
 
 struct gmt_plan {
     struct gmt_plan_program programs[GMT_PLAN_PROGRAMS];
     unsigned program_count;
+    char paths
+        [PATH_MAX]; /* of all of them together: a plan is in the memory of every process that applies one */
     enum gmt_fix_state states[GMT_FIX_COUNT];
     int64_t values[GMT_FIX_PARAMETERS];
 };
@@ -83,6 +85,10 @@ void gmt_plan_clear(struct gmt_plan *plan);
 unsigned gmt_plan_parse(char *text, struct gmt_plan *plan);
 /* Reads the file. NULL, or why not, in `why` or constant. */
 const char *gmt_plan_read(const char *path, struct gmt_plan *plan, char *why, size_t bytes);
+/* One more program. False: there are too many, or their paths are too long together. */
+bool gmt_plan_add(struct gmt_plan *plan, const char *hash, const char *path);
+/* The path of a program, of the plan. */
+const char *gmt_plan_path(const struct gmt_plan *plan, unsigned program);
 /* Was it proven on a file of that content? */
 bool gmt_plan_is_for(const struct gmt_plan *plan, const char *hash);
 /* The fix of that name; GMT_FIX_COUNT: there is none. */

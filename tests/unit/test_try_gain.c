@@ -124,7 +124,7 @@ Test(plan, says_states_and_parameters)
                        "# a comment\n\nfix pageable-staging proven pieces=3\nfix carve-out tried\n",
                        &plan),
                  0);
-    cr_assert_str_eq(plan.programs[0].path, "/a path/app");
+    cr_assert_str_eq(gmt_plan_path(&plan, 0), "/a path/app");
     cr_assert(gmt_plan_is_for(&plan, "0123456789abcdef0123456789abcdef"));
     cr_assert(!gmt_plan_is_for(&plan, "0123456789abcdef0123456789abcde0"));
     cr_assert_eq(plan.states[GMT_FIX_PAGEABLE_STAGING], GMT_FIX_PROVEN);
