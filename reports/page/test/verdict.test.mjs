@@ -132,7 +132,7 @@ test('badges distinguish losses from rules that could not run, and show where th
   );
   const end = (process) => of({ process }).filter((badge) => badge.includes('program'));
   assert.deepEqual(end({ exit_status: 0, exit_code: 0, exit_signal: null }), []);
-  assert.deepEqual(end({ exit_status: 256, exit_code: 1, exit_signal: null }), ['bad: program failed: exit status 1']);
+  assert.deepEqual(end({ exit_status: 256, exit_code: 1, exit_signal: null }), ['bad: program ended: exit status 1']);
   assert.deepEqual(end({ exit_status: 11, exit_code: null, exit_signal: 11 }), [
     'bad: program failed: ended by signal 11',
   ]);

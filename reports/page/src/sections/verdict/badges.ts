@@ -103,7 +103,7 @@ function ofEnd({ report }: Head): Badge[] {
   if (!hasFailed(process)) return [];
   return process.exit_signal !== null && process.exit_signal !== undefined
     ? badge(`program failed: ${endOf(process)}`, 'What is shown is of an incomplete run')
-    : badge(endOf(process) ?? '', 'Many programs report a result by their exit status');
+    : badge(`program ended: ${endOf(process)}`, 'Many programs report a result by their exit status');
 }
 
 function ofDetail({ detail }: Head): Badge[] {
