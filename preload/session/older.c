@@ -97,8 +97,8 @@ static bool is_zero(const unsigned char *bytes, size_t count)
 }
 
 /*
- * A file that holds something and is no trace: a source, or the program. What cannot be read is not known to be one. A header of zeros
- * is what a power cut leaves of a trace.
+ * A file that holds something and is no trace: a source, or the program. What cannot be read is not known to be one. A link is
+ * moved, and not what it leads to. A header of zeros is what a power cut leaves of a trace.
  */
 static bool is_foreign(const char *path)
 {
@@ -107,7 +107,7 @@ static bool is_foreign(const char *path)
         (GMT_TRACE_APPLICATION_ID >> 8) & 0xff, GMT_TRACE_APPLICATION_ID & 0xff};
     unsigned char head[GMT_TRACE_APPLICATION_OFFSET + sizeof(id)] = {0};
     struct stat status;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
+    if (lstat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0) {
         return false;
     }
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);

@@ -156,16 +156,32 @@ Test(output, neither_moves_nor_replaces_what_is_no_trace, .init = enter_folder)
     cr_expect_eq(gmt_output_open("empty.db", 1 << 20, path), 0);
 }
 
-/* A link leads to it: with the link it would lose its name. */
-Test(output, leaves_a_link_to_what_is_no_trace, .init = enter_folder)
+/* Of a link to it the link is moved. */
+Test(output, moves_a_link_to_what_is_no_trace, .init = enter_folder)
 {
     struct stat status;
     make_file("app.cu", "int main;", 3600);
     cr_assert_eq(symlink("app.cu", "trace.db"), 0);
     const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
     cr_assert_eq(utimensat(AT_FDCWD, "trace.db", old, AT_SYMLINK_NOFOLLOW), 0);
-    cr_expect_not(gmt_output_make_way("trace.db", NULL));
-    cr_expect_eq(lstat("trace.db", &status), 0);
+    cr_expect(gmt_output_make_way("trace.db", NULL));
+    cr_expect_neq(lstat("trace.db", &status), 0);
+    cr_expect_eq(lstat("trace.db.old", &status), 0);
+    cr_expect(S_ISLNK(status.st_mode));
+    cr_expect_eq(lstat("app.cu", &status), 0);
+    cr_expect_eq(status.st_size, 9);
+}
+
+/* What a power cut leaves of a trace. */
+Test(output, moves_zeros, .init = enter_folder)
+{
+    struct stat status;
+    make_file("trace.db", "", 0);
+    cr_assert_eq(truncate("trace.db", 8192), 0);
+    const struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    cr_assert_eq(utimensat(AT_FDCWD, "trace.db", old, 0), 0);
+    cr_expect(gmt_output_make_way("trace.db", NULL));
+    cr_expect_eq(lstat("trace.db.old", &status), 0);
 }
 
 Test(output, leaves_a_trace_of_this_run_alone, .init = enter_folder)
