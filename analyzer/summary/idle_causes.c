@@ -128,9 +128,17 @@ static void take(struct idle_search *search, int64_t begin_ns, int64_t end_ns,
                  enum gmt_time_part part, size_t call, size_t until)
 {
     struct gmt_idle_cause cause = {begin_ns, end_ns, part, call, until};
+    bool of_host = part == GMT_TIME_HOST || part == GMT_TIME_OTHER_CALLS;
+    /* No device works any more: one of several may have had its last work long before. */
+    int64_t shutdown_ns = search->ops->until_ns;
+    bool is_last = search->ending == NULL && !search->starts && end_ns > shutdown_ns;
 
-    if ((search->starts || search->ending == NULL) &&
-        (part == GMT_TIME_HOST || part == GMT_TIME_OTHER_CALLS)) {
+    if (of_host && is_last && begin_ns < shutdown_ns) {
+        take(search, begin_ns, shutdown_ns, part, call, until);
+        take(search, shutdown_ns, end_ns, part, call, until);
+        return;
+    }
+    if (of_host && (search->starts || is_last)) {
         cause.part = search->starts ? GMT_TIME_START_UP : GMT_TIME_SHUTDOWN;
         cause.until = part == GMT_TIME_OTHER_CALLS ? call : until;
     }

@@ -25,6 +25,7 @@ struct gmt_idle_op {
 struct gmt_idle_ops {
     struct gmt_idle_op *rows; /* by start */
     size_t count;
+    int64_t until_ns; /* when the last of all devices' ended, also where these are one device's */
 };
 
 /* All that have times. 0, -ENOMEM or -EIO; gmt_idle_ops_free in every case. */

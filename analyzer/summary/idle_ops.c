@@ -224,6 +224,10 @@ int gmt_idle_ops_load(struct gmt_idle_ops *ops, const struct gmt_timeline *tl)
     if (rc == 0 && tl->op_count > 0 && has_others(tl)) {
         rc = add_rows(ops, &room, tl, others);
     }
+    ops->until_ns = INT64_MIN;
+    for (size_t i = 0; i < ops->count; i++) {
+        ops->until_ns = ops->rows[i].end_ns > ops->until_ns ? ops->rows[i].end_ns : ops->until_ns;
+    }
     return rc == 0 ? sort_ops(ops) : rc;
 }
 
@@ -236,6 +240,7 @@ void gmt_idle_ops_free(struct gmt_idle_ops *ops)
 void gmt_idle_ops_select(const struct gmt_idle_ops *ops, int32_t device, struct gmt_idle_ops *of)
 {
     of->count = 0;
+    of->until_ns = ops->until_ns;
     for (size_t i = 0; i < ops->count; i++) {
         if (ops->rows[i].device == device) {
             of->rows[of->count++] = ops->rows[i];

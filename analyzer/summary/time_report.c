@@ -231,7 +231,7 @@ static int compare_devices(const void *a, const void *b)
 static int fill_devices(struct gmt_analysis *analysis, const struct gmt_idle_calls *calls,
                         const struct gmt_idle_ops *ops, struct gmt_idle_pieces *pieces)
 {
-    struct gmt_idle_ops of = {calloc(ops->count + 1, sizeof(*of.rows)), 0};
+    struct gmt_idle_ops of = {.rows = calloc(ops->count + 1, sizeof(*of.rows))};
     int32_t *devices = calloc(ops->count + 1, sizeof(*devices));
     size_t n = 0;
     int rc = of.rows != NULL && devices != NULL ? 0 : -ENOMEM;

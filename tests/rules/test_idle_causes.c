@@ -254,6 +254,8 @@ Test(idle_causes, are_those_of_each_device)
             sum_ns += idle->ns[k];
         }
         cr_expect_float_eq(sum_ns, idle->idle_ns, 1, "%f of %f", sum_ns, idle->idle_ns);
+        /* The first one's last work ends 500 us before that of the other one, which is no shutdown. */
+        cr_expect_float_eq(idle->ns[GMT_TIME_SHUTDOWN], 94e3, 1);
     }
     cr_expect_str_eq(fixture.report.device_idle[1].name, "Other GPU");
     /* The host waits for the other device, so that it comes late. */
