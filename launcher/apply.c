@@ -20,8 +20,7 @@ static const char *reason_against(enum gmt_fix_state state)
     case GMT_FIX_PROVEN: return NULL;
     case GMT_FIX_TRIED:
         return "not all of its results could be compared, alone or together with others, or its "
-               "gain is not "
-               "proven";
+               "gain is not proven";
     case GMT_FIX_DIFFERS: return "results differed with it";
     case GMT_FIX_NO_GAIN: return "it gains nothing";
     default: return "it is not proven";
