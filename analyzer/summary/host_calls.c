@@ -283,16 +283,21 @@ void gmt_host_calls_free(struct gmt_host_calls *calls)
     *calls = (struct gmt_host_calls){0};
 }
 
+struct gmt_tl_call gmt_host_call_of_timeline(const struct gmt_host_call *call)
+{
+    return (struct gmt_tl_call){.begin_ns = call->begin_ns,
+                                .end_ns = call->end_ns,
+                                .site = call->site,
+                                .caller = call->caller,
+                                .stack_id = call->stack_id,
+                                .api = call->api,
+                                .thread = call->thread};
+}
+
 struct gmt_where gmt_host_call_where(struct gmt_analysis *analysis,
                                      const struct gmt_host_call *call)
 {
-    struct gmt_tl_call like = {.begin_ns = call->begin_ns,
-                               .end_ns = call->end_ns,
-                               .site = call->site,
-                               .caller = call->caller,
-                               .stack_id = call->stack_id,
-                               .api = call->api,
-                               .thread = call->thread};
+    struct gmt_tl_call like = gmt_host_call_of_timeline(call);
 
     return gmt_where_of_call(analysis, &like);
 }

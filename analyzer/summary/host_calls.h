@@ -21,6 +21,8 @@ struct gmt_host_calls {
 int gmt_host_calls_load(struct gmt_host_calls *calls, const struct gmt_timeline *timeline);
 void gmt_host_calls_free(struct gmt_host_calls *calls);
 
+/* As calls of the timeline are, for what takes those. */
+struct gmt_tl_call gmt_host_call_of_timeline(const struct gmt_host_call *call);
 struct gmt_where gmt_host_call_where(struct gmt_analysis *analysis,
                                      const struct gmt_host_call *call);
 

@@ -188,13 +188,7 @@ void gmt_idle_places_free(struct gmt_idle_places *places)
 static struct gmt_where where_in_stack(struct gmt_analysis *analysis,
                                        const struct gmt_host_call *call, size_t position)
 {
-    struct gmt_tl_call like = {.begin_ns = call->begin_ns,
-                               .end_ns = call->end_ns,
-                               .site = call->site,
-                               .caller = call->caller,
-                               .stack_id = call->stack_id,
-                               .api = call->api,
-                               .thread = call->thread};
+    struct gmt_tl_call like = gmt_host_call_of_timeline(call);
 
     return gmt_where_of_frame(analysis, &like, position);
 }

@@ -206,13 +206,7 @@ static struct gmt_where where_of(const struct wait_search *search, const struct 
 {
     const struct gmt_host_call *rows = search->calls->rows;
     const struct gmt_host_call *row = &rows[side == 0 ? piece->call : piece->until];
-    struct gmt_tl_call call = {.begin_ns = row->begin_ns,
-                               .end_ns = row->end_ns,
-                               .site = row->site,
-                               .caller = row->caller,
-                               .stack_id = row->stack_id,
-                               .api = row->api,
-                               .thread = row->thread};
+    struct gmt_tl_call call = gmt_host_call_of_timeline(row);
     struct gmt_common_place common;
 
     if (!piece->is_inner && gmt_common_place_find(&search->frames, rows[piece->call].stack_id,
